@@ -7,56 +7,23 @@ import { collector } from './collector.ts'
 
 const ANY = Number.POSITIVE_INFINITY
 const filling = { partition: 0, documents: 0 }
-/** Documents of a block with the same number of transactions and records. */
-const documentsOf = (height: number, rows: number) => ({
-  block: blockDoc(height),
-  transactions: Array.from({ length: rows }, (_, at) => transactionDoc(height, at + 1)),
-  records: Array.from({ length: rows }, (_, at) => recordDoc(height, at)),
-})
 /** Documents of a block with some records and one transaction. */
 const blockWith = (height: number, rows: number) => ({
-  ...documentsOf(height, rows),
+  block: blockDoc(height),
   transactions: [transactionDoc(height, 1)],
-})
-
-test('batchBuilder: the parts of a batch contain each document once, at any division', () => {
-  fc.assert(
-    fc.property(fc.array(fc.nat(5), { minLength: 1 }), fc.integer({ min: 1, max: 20 }), (rows, documents) => {
-      const builder = batchBuilder({ documents: ANY, bytes: ANY, chunk: { documents, bytes: ANY } })
-      const given = rows.map((count, height) => documentsOf(height, count))
-      const taken = given.flatMap(each => {
-        builder.add(each)
-        return builder.partFull ? [builder.takePart(filling)] : []
-      })
-      const rest = builder.takePart(filling)
-      for (const part of taken) {
-        const size = part.blocks.length + part.transactions.length + part.records.length
-        expect(size).toBeGreaterThanOrEqual(documents)
-      }
-      const parts = [...taken, rest]
-      expect(parts.flatMap(({ blocks }) => blocks)).toEqual(given.map(({ block }) => block))
-      expect(parts.flatMap(({ transactions }) => transactions)).toEqual(
-        given.flatMap(({ transactions }) => transactions),
-      )
-      expect(parts.flatMap(({ records }) => records)).toEqual(given.flatMap(({ records }) => records))
-      const end = publishedAt(rows.length - 1)
-      expect([parts.find(({ blocks }) => blocks[0])?.blocks[0]?.height, builder.end(end.lib)]).toEqual([0, end])
-      const sum = rows.reduce((a, b) => a + b, 0)
-      expect([builder.counts.transactions, builder.counts.records]).toEqual([sum, sum])
-    }),
-  )
+  records: Array.from({ length: rows }, (_, at) => recordDoc(height, at)),
 })
 
 test('batchBuilder: a batch is full by its documents, in memory or not, by its bytes, or by the state it changes', () => {
   const builder = batchBuilder({ documents: 6, bytes: ANY, changes: 10, chunk: { documents: 1, bytes: ANY } })
-  builder.add(documentsOf(0, 1))
+  builder.add(blockWith(0, 1))
   builder.takePart(filling)
   expect([builder.full(9), builder.full(10), builder.empty]).toEqual([false, true, false])
-  builder.add(documentsOf(1, 1))
+  builder.add(blockWith(1, 1))
   expect(builder.full(0)).toBe(true)
   const small = batchBuilder({ documents: ANY, bytes: 1 })
   expect([small.empty, small.full(0)]).toEqual([true, false])
-  small.add(documentsOf(0, 0))
+  small.add(blockWith(0, 0))
   expect([small.full(0), small.partFull]).toEqual([true, false])
 })
 
@@ -200,37 +167,11 @@ test('batching: history is written ahead only after the previous batch is with t
   expect(events).toEqual(['append 0'])
   nodes.resolve()
   await work
-  expect(events.filter(each => !each.includes('ed'))).toEqual([
-    ...['append 0', 'append 1', 'commit 1'],
-    ...['append 2', 'append 3', 'commit 3'],
-  ])
-})
-
-test('batching: no history is written ahead after a batch on which nodes disagree', async () => {
-  const course = {
-    documents: 4,
-    chunk: 2,
-    agreed: () => Promise.reject(new Error('the nodes disagree')),
-  }
-  const { work, events } = batchesOf([0, 0, 0, 0], course)
-  expect(await work.catch(String)).toBe('Error: the nodes disagree')
-  expect(events).toEqual(['append 0'])
-})
-
-test('partitioning: a partition ends with the block that fills it, and the next block opens the next one', () => {
-  const partitions = partitioning({ filling, documents: 7 })
-  const course = [3, 0, 0, 9, 0].map((rows, height) => {
-    const partition = partitions.next()
-    partitions.add(blockWith(height, rows))
-    return [partition, partitions.filling(), partitions.full()]
-  })
-  expect(course).toEqual([
-    [0, { partition: 0, documents: 5 }, false],
-    [0, { partition: 0, documents: 7 }, true],
-    [1, { partition: 1, documents: 2 }, false],
-    [1, { partition: 1, documents: 13 }, true],
-    [2, { partition: 2, documents: 2 }, false],
-  ])
+  const written = ['append 0', 'append 1', 'commit 1', 'append 2', 'append 3', 'commit 3']
+  expect(events.filter(each => !each.includes('ed'))).toEqual(written)
+  const disagreeing = batchesOf([0, 0, 0, 0], { ...course, agreed: () => Promise.reject(new Error('they disagree')) })
+  expect(await disagreeing.work.catch(String)).toBe('Error: they disagree')
+  expect(disagreeing.events).toEqual(['append 0'])
 })
 
 test('partitioning: after any checkpoint the partitions are as without it', () => {
@@ -263,46 +204,35 @@ test('partitioning: a store without partitions has partition 0 only', () => {
 
 const MB = 1_000_000
 
-/** Memory that grows by `grows` before each call, and that a collection reduces to `lives`. */
-function simulated(lives: number, grows: number) {
-  let resident = 0
-  let collections = 0
-  const collect = collector({
-    resident: () => resident,
-    collect: () => {
-      resident = Math.min(resident, lives)
-      collections++
-    },
-  })
-  return (calls: number) => {
-    let most = 0
+test.each([
+  // A small process is not collected, garbage is bounded at any rate, and a mostly live heap is not collected each time.
+  [0, 190, 190, [0, 0]],
+  [100, 100_000, 250, [500, 100_000]],
+  [1_000, 1_000, 1_200, [0, 30]],
+] as const)(
+  'collector: with %d MB of live memory, %d growths of 1 MB',
+  (...[lives, calls, most, [atLeast, atMost]]) => {
+    let [resident, peak, collections] = [0, 0, 0]
+    const collect = collector({
+      resident: () => resident,
+      collect: () => {
+        resident = Math.min(resident, lives * MB)
+        collections++
+      },
+    })
     for (let call = 0; call < calls; call++) {
-      resident += grows
+      resident += MB
       collect(1_000)
-      most = Math.max(most, resident)
+      peak = Math.max(peak, resident)
     }
-    return { most: most / MB, collections }
-  }
-}
+    expect(peak).toBeLessThanOrEqual(most * MB)
+    expect([collections >= atLeast, collections <= atMost]).toEqual([true, true])
+  },
+)
 
 test('collector: memory is measured once per thousand documents', () => {
   let looks = 0
   const collect = collector({ resident: () => looks++, collect: () => undefined })
   for (let document = 0; document < 5_500; document++) collect(1)
   expect(looks).toBe(5)
-})
-
-test('collector: a small process is not collected', () => {
-  expect(simulated(0, MB)(190)).toEqual({ most: 190, collections: 0 })
-})
-
-test('collector: garbage is bounded at any rate', () => {
-  const { most, collections } = simulated(100 * MB, MB)(100_000)
-  expect(most).toBeLessThan(250)
-  expect(collections).toBeGreaterThan(500)
-})
-
-test('collector: a mostly live heap is not collected each time', () => {
-  const { collections } = simulated(1_000 * MB, MB)(1_000)
-  expect(collections).toBeLessThan(30)
 })

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import { LINKED, type LoadedBlock } from '#chain/block.ts'
 import type { BlockDocuments } from '#derive/derive-block.ts'
+import { Failure } from '#failure/failure.ts'
 import { blockDoc } from '#test/store/suite/fixture.ts'
 import { chainOf } from '#test/support/stores/hand-made.ts'
 import { fill, type Stages, stageTimer } from './fill.ts'
+import { loadedHeight } from './load.ts'
 import { type Failed, type ProofSegment, readSegments } from './proving.ts'
 
 const heightsOf = (segment: ProofSegment): number[] => segment.map(({ block }) => block.height)
@@ -97,12 +99,6 @@ const of = (height: number): readonly string[] => [`derive ${height}`, `derived 
 const fourBlocks = (): readonly LoadedBlock[] => chainOf([], [], [], []).map(block => ({ ...block, proof: LINKED }))
 const signal = new AbortController().signal
 
-test('fill: each block is derived, noted as proved and added before the next one, and the rest is committed', async () => {
-  const { asked, stages } = noting()
-  await fill(stages, streamOf(fourBlocks()), { lib: 9, signal })
-  expect(asked).toEqual([...of(0), ...of(1), ...of(2), ...of(3), 'end'])
-})
-
 test('fill: other tasks get a turn of the event loop after 5 ms', async () => {
   let [now, turns] = [0, 0]
   const others = (): void => {
@@ -123,8 +119,8 @@ test('fill: other tasks get a turn of the event loop after 5 ms', async () => {
   expect(before).toEqual([0, 0, 1, 1, 2, 2, 3, 3])
 })
 
-test('fill: the load ends before a segment that is not accepted, reads no more blocks, and throws the reason', async () => {
-  const { asked, stages } = noting({ refused: 1 })
+test('fill: each block is derived, noted as proved and added; the load ends before a segment that is not accepted, reads no more blocks, and throws the reason', async () => {
+  const { asked, stages } = noting({ refused: 2 })
   let given = 0
   const source = (async function* () {
     for (const block of fourBlocks()) {
@@ -133,8 +129,8 @@ test('fill: the load ends before a segment that is not accepted, reads no more b
     }
   })()
   expect(await fill(stages, source, { lib: 9, signal }).catch(String)).toBe('Error: refused')
-  expect(asked).toEqual([...of(0), 'end'])
-  expect(given).toBe(2)
+  expect(asked).toEqual([...of(0), ...of(1), 'end'])
+  expect(given).toBe(3)
 })
 
 test('fill: an abort ends the load after the current segment, and derived blocks are committed', async () => {
@@ -145,24 +141,32 @@ test('fill: an abort ends the load after the current segment, and derived blocks
 })
 
 test('stageTimer: all time counts for the current stage, also while it lasts, and pauses between loads do not count', () => {
-  let now = 0
+  let now = 3
   const time = stageTimer({ elapsed: () => now })
-  const pass = (ms: number) => {
+  for (const [stage, ms] of [
+    ['node', 5],
+    ['deriving', 20],
+    ['store', 7],
+  ] as const) {
+    time.on(stage)
     now += ms
   }
-  pass(3)
-  time.on('node')
-  pass(5)
-  time.on('deriving')
-  pass(20)
-  time.on('store')
-  pass(7)
   expect(time.spent).toEqual({ node: 5, deriving: 20, store: 7 })
-  pass(1)
+  now += 1
   expect(time.spent).toEqual({ node: 5, deriving: 20, store: 8 })
   time.on(undefined)
-  pass(1_000)
+  now += 1_000
   time.on('node')
-  pass(1)
+  now += 1
   expect(time.spent).toEqual({ node: 6, deriving: 20, store: 8 })
+})
+
+test('loadedHeight: a temporary failure of the store counts as nothing loaded, a permanent one is thrown', async () => {
+  const published = { height: 7, hash: 'h', time: 0n, lib: 9 }
+  expect(await loadedHeight({ published: async () => published })).toBe(7)
+  expect(await loadedHeight({ published: async () => undefined })).toBe(-1)
+  const away = new Failure('unavailable', 'away')
+  expect(await loadedHeight({ published: () => Promise.reject(away) })).toBe(-1)
+  const refused = new Failure('unavailable', 'refused', { retryable: false })
+  expect(await loadedHeight({ published: () => Promise.reject(refused) }).catch(error => error)).toBe(refused)
 })

@@ -5,6 +5,7 @@ import { getContractTx } from '#actions/get-contract-tx.ts'
 import { Exact } from '#chain/json.ts'
 import { systemClock } from '#time/clock.ts'
 import { refusal } from '../support/refusal.ts'
+import { askText } from '../support/stores/ask.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
 const deps = {
@@ -43,4 +44,11 @@ test('ask: a request that the API refuses fails in the same way', async () => {
   expect((await asked({ account: 'nobodyhere' })).kind).toBe('not_found')
   expect((await asked({ account: 'no name' })).kind).toBe('bad_request')
   expect((await asked({ account: 'busyhub', other: '1' })).kind).toBe('bad_request')
+})
+
+test('get-overview: prices keep the digits of their source', async () => {
+  const price = { usd: '0.00512345678901234567', cny: '0.037', rank: 512, time: '2026-11-21T08:00:00.000Z' }
+  expect(await askText('get-overview', {}, { deps: { prices: { get: () => price } } })).toContain(
+    '"usd_price":0.00512345678901234567,"cny_price":0.037,"rank":512,"price_time":"2026-11-21T08:00:00.000Z"',
+  )
 })

@@ -1,169 +1,266 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { absent, refuseBeyondLoaded } from '#actions/find/loading.ts'
+import type { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { Node } from '#node/port.ts'
-import type { Store } from '#store/port.ts'
-import { type Replay, serveReplay } from '#test/replay/serve.ts'
+import type { View } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
-import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { refusal } from '#test/support/refusal.ts'
-import { ask } from '#test/support/stores/ask.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 
-/** A store that has the first hundred blocks, and a node that has all of them. */
+type Params = Readonly<Record<string, string>>
+
+const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
+/** A block above the published one that has a second transaction. */
+const AT = 804
+const { block } = (await recordedBlocks())[AT] ?? {}
+const tx_hash = block?.transactions[1]?.hash ?? ''
+
+/** A store that has the first hundred blocks. */
 const HEIGHT = 100
 const { store, destroy } = await temporarySqlite()
-let replay: Replay
-let node: Node
+await fillFromRecording(store, { to: HEIGHT })
 
-beforeAll(async () => {
-  await fillFromRecording(store, { to: HEIGHT })
-  replay = serveReplay({ recording: await recording() })
-  node = createNode({ urls: [replay.url], clock: handClock() })
-  await node.watch(() => store.identity())
-})
-
+const ends: (() => Promise<void>)[] = [destroy]
 afterAll(async () => {
-  node.close()
-  await replay.stop()
-  await destroy()
+  for (const end of ends) await end()
 })
 
-const asked = (action: string, params: Readonly<Record<string, string>> = {}) =>
-  ask(action, params, { deps: { store, node } })
+/** A monitored node with a fault. `to`: the height of its chain. */
+async function startNode(fault: Fault = () => undefined, to?: number) {
+  const faulty = await startFaultyNode(fault, to)
+  const clock = handClock()
+  const node = createNode({ urls: [faulty.url], clock })
+  ends.unshift(async () => {
+    node.close()
+    await faulty[Symbol.asyncDispose]()
+  })
+  return { node, clock, faulty }
+}
+/** A node of the stored chain. */
+async function watched(fault?: Fault): Promise<Node> {
+  const { node } = await startNode(fault)
+  await node.watch(() => store.identity())
+  return node
+}
+const honest = await watched()
+const asked = (action: string, params: Params = {}, node = honest) => ask(action, params, { deps: { store, node } })
 
 describe('a service that follows a node', () => {
-  test("get-transaction-detail: a transaction that is not stored yet is answered with the node's object", async () => {
-    const block = (await recordedBlocks())[804]?.block
-    const tx = block?.transactions[1]
-    const said = await asked('get-transaction-detail', { tx_hash: tx?.hash ?? '' })
-    expect({ status: said.status, block: said.block_number, hash: said.transaction.hash }).toEqual({
-      status: 'IRREVERSIBLE',
-      block: '804',
-      hash: tx?.hash,
-    })
-    expect(said).toEqual(await ask('get-transaction-detail', { tx_hash: tx?.hash ?? '' }))
+  test("what is not stored yet is answered with the node's object, by number and by hash", async () => {
+    for (const [action, params] of [
+      ['get-transaction-detail', { tx_hash }],
+      ['get-block-detail', { number: String(AT) }],
+      ['get-block-detail', { hash: block?.hash ?? '' }],
+      ['get-block-tx', { number: String(AT) }],
+    ] as const)
+      expect(await asked(action, params)).toEqual(await ask(action, params))
   })
-  test("get-block-detail: a block above the published one is answered with the node's object, by number and by hash", async () => {
-    const whole = await ask('get-block-detail', { number: '804' })
-    for (const params of [{ number: '804' }, { hash: whole.block.hash }])
-      expect(await asked('get-block-detail', params)).toEqual(whole)
-    expect(await asked('get-block-tx', { number: '804' })).toEqual(await ask('get-block-tx', { number: '804' }))
-  })
-  test('lists: a range beyond the loaded height is refused as loading while the load is far behind', async () => {
-    const lists = [
-      ['get-account-tx', { account: 'admin' }],
-      ['get-contract-tx', { contract: 'token.iost' }],
-      ['get-subaccount-list', { account: 'admin' }],
-    ] as const
-    for (const [action, params] of lists) {
-      const beyond = (range: Readonly<Record<string, string>>) => refusal(asked(action, { ...params, ...range }))
-      expect(await beyond({ start_block: '101' })).toEqual({
-        kind: 'loading',
-        en: "The data for 'start_block' 101 is not available yet: loaded up to block 100 of 4851.",
-        zh: "区间端点 'start_block' 101 暂不可用：目前已加载到区块 100，最新的不可逆区块为 4851。",
-      })
-      expect(await beyond({ end_block: '4000' })).toMatchObject({ kind: 'loading' })
-      expect(await beyond({ start_time: '2100-01-01T00:00:00Z' })).toMatchObject({ kind: 'loading' })
+
+  test.each([
+    ['get-account-tx', { account: 'admin' }],
+    ['get-contract-tx', { contract: 'token.iost' }],
+    ['get-subaccount-list', { account: 'admin' }],
+  ] as const)(
+    '%s: a range beyond the loaded height is refused as loading while the load is far behind',
+    async (action, params) => {
       const { total } = await asked(action, { ...params, end_block: '100' })
-      expect(await beyond({ end_seq: `${Number(total) + 1}` })).toMatchObject({ kind: 'loading' })
-      expect(await beyond({ start_seq: `${Number(total) + 2}` })).toMatchObject({ kind: 'loading' })
+      for (const range of [
+        { start_block: '101' },
+        { end_block: '4000' },
+        { start_time: '2100-01-01T00:00:00Z' },
+        { end_seq: `${Number(total) + 1}` },
+        { start_seq: `${Number(total) + 2}` },
+      ])
+        expect(await refusal(asked(action, { ...params, ...range }))).toMatchObject({ kind: 'loading' })
       const after = { ...params, sort: 'asc', start_seq: `${Number(total) + 1}` }
       expect(await asked(action, after)).toHaveProperty('total', 0)
-    }
-  })
+    },
+  )
+
   test('get-latest-block, get-overview: the head of the chain is reported beside the published height', async () => {
     expect((await asked('get-latest-block')).block.number).toBe(4851)
-    const { head_block, lib_block } = await asked('get-overview')
-    expect({ head_block, lib_block }).toEqual({ head_block: '4851', lib_block: HEIGHT })
+    expect(await asked('get-overview')).toMatchObject({ head_block: '4851', lib_block: HEIGHT })
   })
+
   test('unknown names, blocks and transactions are reported as not loaded yet', async () => {
-    const zh = '目前已加载到区块 100，最新的不可逆区块为 4851。'
     expect(await refusal(asked('get-account-detail', { account: 'busyhub' }))).toEqual({
       kind: 'loading',
       en: "Account 'busyhub' is not available yet: loaded up to block 100 of 4851.",
-      zh: `账户 'busyhub' 暂不可用：${zh}`,
+      zh: "账户 'busyhub' 暂不可用：目前已加载到区块 100，最新的不可逆区块为 4851。",
     })
     expect((await refusal(asked('get-block-detail', { number: '4852' }))).kind).toBe('loading')
-    const tx_hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
-    expect((await refusal(asked('get-transaction-action', { tx_hash }))).kind).toBe('loading')
+    expect((await refusal(asked('get-transaction-action', { tx_hash: HASH }))).kind).toBe('loading')
   })
 })
 
-describe('a transaction above the published height', () => {
-  const AT = 804
-  const transaction = async () => {
-    const tx = (await recordedBlocks())[AT]?.block.transactions[1]
-    if (tx === undefined) throw new Error(`Block ${AT} has no second transaction.`)
-    return tx
-  }
-  /** The answer for this transaction when the node's responses on some paths are altered. */
-  const beside = (fault: Fault) =>
-    besideNode(fault, async deps => {
-      const { hash } = await transaction()
-      const said = ask('get-transaction-detail', { tx_hash: hash }, { deps })
-      return said.catch(async () => (await refusal(said)).kind)
-    })
-  const besideNode = async <T>(
-    fault: Fault,
-    work: (deps: { readonly store: Store; readonly node: Node }) => Promise<T>,
-  ): Promise<T> => {
-    const faulty = await startFaultyNode(fault)
-    const lying = createNode({ urls: [faulty.url], clock: handClock() })
-    await lying.watch(() => store.identity())
-    try {
-      return await work({ store, node: lying })
-    } finally {
-      lying.close()
-      await faulty[Symbol.asyncDispose]()
-    }
-  }
+describe('a transaction above the published height, when the node alters some answers', () => {
   const changing =
     (call: RegExp, change: (text: string) => string): Fault =>
     async ({ path }, truth) =>
       call.test(path) ? new Response(change(await truth())) : undefined
   const byHash = /^\/getTxByHash\//
   const inBlock = new RegExp(`^/getBlockByNumber/${AT}/true`)
+  const beside = async (fault: Fault) => asked('get-transaction-detail', { tx_hash }, await watched(fault))
 
-  test("is answered as its block proves it, even if the node's answer by hash differs", async () => {
-    const { hash } = await transaction()
-    const right = await asked('get-transaction-detail', { tx_hash: hash })
+  test("it is answered as its block proves it, even if the node's answer by hash differs", async () => {
     const forged = changing(byHash, text => text.replace(/"message": ?"[^"]*"/, '"message":"forged"'))
-    expect(await beside(forged)).toEqual(right)
+    expect(await beside(forged)).toEqual(await asked('get-transaction-detail', { tx_hash }))
   })
-  test('is PACKED, without a number, in a block that is not irreversible', async () => {
+
+  test('it is PACKED, without a number, in a block that is not irreversible', async () => {
     const packed = changing(inBlock, text => text.replace('"IRREVERSIBLE"', '"PENDING"'))
-    const { status, block_number } = await beside(packed)
-    expect({ status, block_number }).toEqual({ status: 'PACKED', block_number: '-1' })
+    expect(await beside(packed)).toMatchObject({ status: 'PACKED', block_number: '-1' })
   })
-  test('search: a match above the published height reports whether it is irreversible', async () => {
-    const { hash } = await transaction()
-    const block = (await recordedBlocks())[AT]?.block.hash ?? ''
-    const statuses = async (nodeFault: Fault) => {
-      const said = await besideNode(nodeFault, async deps => {
-        const found = []
-        for (const text of [String(AT), block, hash]) found.push(await ask('search', { text }, { deps }))
-        return found
-      })
-      return said.map(({ matches }) =>
-        matches
-          .filter((match: { readonly exact: boolean }) => match.exact)
-          .map((match: { readonly type: string; readonly status: string }) => [match.type, match.status]),
-      )
-    }
-    const of = (status: string) => [[['block', status]], [['block', status]], [['transaction', status]]]
-    expect(await statuses(() => undefined)).toEqual(of('IRREVERSIBLE'))
-    const packed = changing(new RegExp(`^/getBlockBy(?:Number/${AT}|Hash/${block})/true`), text =>
+
+  test('search: a match reports whether it is irreversible', async () => {
+    const packed = changing(new RegExp(`^/getBlockBy(?:Number/${AT}|Hash/${block?.hash})/true`), text =>
       text.replace('"IRREVERSIBLE"', '"PENDING"'),
     )
-    expect(await statuses(packed)).toEqual(of('PACKED'))
+    for (const [node, status] of [
+      [honest, 'IRREVERSIBLE'],
+      [await watched(packed), 'PACKED'],
+    ] as const)
+      for (const [type, text] of [
+        ['block', String(AT)],
+        ['block', block?.hash ?? ''],
+        ['transaction', tx_hash],
+      ] as const) {
+        const matches: readonly { readonly exact: boolean }[] = (await asked('search', { text }, node)).matches
+        expect(matches.filter(({ exact }) => exact)).toMatchObject([{ type, status }])
+      }
   })
+
   test.each([
     ['another block is named', changing(byHash, text => text.replace(`"${AT}"`, `"${AT + 1}"`))],
     ['the block is not one', changing(inBlock, text => text.replace(/"gas_usage": ?\d+/g, '"gas_usage":7'))],
     ['a text of it was forged', changing(inBlock, text => text.replace(/"gas_limit": ?\d+/g, '"gas_limit":7'))],
-  ] as const)('is refused when %s', async (_, fault) => {
-    expect(await beside(fault)).toBe('bad_block')
+  ] as const)('it is refused when %s', async (_, fault) => {
+    expect((await refusal(beside(fault))).kind).toBe('bad_block')
   })
 })
+
+const UNKNOWN: readonly (readonly [action: string, params: Params])[] = [
+  ['get-transaction-detail', { tx_hash: HASH }],
+  ['get-transaction-action', { tx_hash: HASH }],
+  ['get-transaction-receipt', { tx_hash: HASH }],
+  ['get-block-detail', { number: '4860' }],
+  ['get-block-detail', { hash: HASH }],
+  ['get-block-tx', { number: '4860' }],
+  ['get-block-tx', { hash: HASH }],
+]
+
+/** The kinds of failures for things that the whole recorded chain does not have. */
+async function kindsOf(node: Node) {
+  const kinds = new Set<string>()
+  for (const [action, params] of UNKNOWN)
+    for (const compat of ['none', 'iostabc'] as const)
+      kinds.add((await refusal(askText(action, params, { deps: { node }, compat }))).kind)
+  return [...kinds]
+}
+
+describe('a transaction or block that is not stored', () => {
+  test('is not found when the asked node is as high as the store', async () => {
+    const node = await watched()
+    expect((await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))).kind).toBe('not_found')
+  })
+  test('is unavailable while the node is gone', async () => {
+    const node = createNode({ urls: ['http://127.0.0.1:1'] })
+    await node.watch(async () => undefined)
+    expect(await kindsOf(node)).toEqual(['unavailable'])
+    node.close()
+  })
+  test.each([
+    ['behind the store', undefined, 4_000],
+    ['of another chain', { chainId: 1020, genesis: HASH }, undefined],
+  ] as const)('is unavailable when the node is %s', async (_, identity, to) => {
+    const { node } = await startNode(undefined, to)
+    await node.watch(async () => identity)
+    expect(await kindsOf(node)).toEqual(['unavailable'])
+  })
+  test('is unavailable while the node hangs, and no request waits for a node that is known to hang', async () => {
+    let hanging = false
+    const { node, clock, faulty } = await startNode(() => (hanging ? new Promise<never>(() => undefined) : undefined))
+    await node.watch(async () => undefined)
+    hanging = true
+    // A request sent before the node is known to hang gives up after two seconds of its ten.
+    const before = refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))
+    await clock.awaited(2_000)
+    await clock.pass(1_000)
+    // The probe that begins now has a limit of one and a half seconds.
+    await clock.awaited(1_500)
+    await clock.pass(1_000)
+    expect((await before).kind).toBe('unavailable')
+    await clock.pass(500)
+    // The probe has failed, and the next one is scheduled.
+    await clock.awaited(1_000)
+    expect(node.lastInfo()).toBeUndefined()
+    const requests = faulty.asked.length
+    expect(await kindsOf(node)).toEqual(['unavailable'])
+    expect((await ask('get-latest-block', {}, { deps: { node } })).block.number).toBe(4851)
+    expect((await ask('get-overview', {}, { deps: { node } })).head_block).toBe('4851')
+    const absent = ask('get-account-detail', { account: 'nosuchname' }, { deps: { node } })
+    expect((await refusal(absent)).kind).toBe('not_found')
+    // These answers needed no clock step and no request to the node.
+    expect(faulty.asked.length).toBe(requests)
+  })
+})
+
+const viewAt = (height: number, lib: number) => ({ at: { height, hash: '', time: 50n, lib } }) as View
+const nodeAt = (lib?: number) => (lib === undefined ? undefined : spokenNode({}, { libBlock: lib }))
+
+test.each([
+  // A missing thing is not found up to a thousand blocks behind, and not loaded yet beyond. The larger last irreversible
+  // block of the store and the followed node counts.
+  [5000, 6000, undefined, undefined],
+  [5000, 6001, undefined, 6001],
+  [0, 0, undefined, undefined],
+  [5000, 5000, 9000, 9000],
+  [5000, 9000, 5000, 9000],
+] as const)('absent: at %d, with %p in the store and %p at the node', (height, lib, ofNode, loading) => {
+  const { kind, message } = absent({ view: viewAt(height, lib), node: nodeAt(ofNode) }, { en: "Account 'x'", zh: '' })
+  expect([kind, message]).toEqual(
+    loading === undefined
+      ? ['not_found', `Account 'x' does not exist at block ${height}.`]
+      : ['loading', `Account 'x' is not available yet: loaded up to block ${height} of ${loading}.`],
+  )
+})
+
+type Range = Parameters<typeof refuseBeyondLoaded>[1]
+const TIME = '1970-01-01T00:00:00.000000051Z'
+
+test.each([
+  [{ start_block: 5001n }, "'start_block' 5001"],
+  [{ start_block: 1n, end_block: 5001n }, "'end_block' 5001"],
+  [{ start_time: 51n }, `'start_time' ${TIME}`],
+  [{ start_time: 1n, end_time: 51n }, `'end_time' ${TIME}`, 5000, 6001],
+  [{ end_seq: 21n }, "'end_seq' 21"],
+  [{ start_seq: 22n }, "'start_seq' 22"],
+  [{}, undefined],
+  [{ start_block: 5000n, end_block: 5000n, start_time: 50n, end_time: 50n }, undefined],
+  [{ start_seq: 20n, end_seq: 20n }, undefined],
+  // A start right after the last row is how clients follow a list.
+  [{ start_seq: 21n }, undefined],
+  // The load is not far behind.
+  [{ start_block: 5001n, end_time: 51n, end_seq: 21n }, undefined, 6000],
+  [{ start_block: 5001n }, undefined, 5000, 6000],
+] as readonly (readonly [Range, string | undefined, number?, number?])[])(
+  'refuseBeyondLoaded: with 5000 blocks and 20 rows %p is refused for %p',
+  (range, what, lib = 6001, ofNode = undefined) => {
+    let failure: Failure | undefined
+    try {
+      refuseBeyondLoaded({ view: viewAt(5000, lib), node: nodeAt(ofNode) }, range, 20)
+    } catch (error) {
+      failure = error as Failure
+    }
+    const message = `The data for ${what} is not available yet: loaded up to block 5000 of 6001.`
+    expect([failure?.kind, failure?.message]).toEqual(
+      what === undefined ? [undefined, undefined] : ['loading', message],
+    )
+  },
+)

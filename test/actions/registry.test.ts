@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { formatActionName } from '#actions/define.ts'
+import { findScenes } from '#actions/example/choose.ts'
 import { actions, modules } from '#actions/registry.ts'
 import { listParameters } from '#actions/request/query.ts'
 import { findDescription } from '#actions/shape/results.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 import { ROOT } from '../support/root.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { examplesOf, missing } from './examples.ts'
 
 /** The actions of the specified interface. Further actions follow their module between them. */
 const SPECIFIED = [
@@ -41,16 +45,14 @@ test('actions: the twenty of the interface are listed in its order', () => {
   expect(modules).toEqual(['base', 'account', 'producer', 'block', 'contract', 'token', 'nft', 'transaction'])
 })
 
-test('actions: every action file is listed, and every action has a test', async () => {
+test('actions: every action file is listed, and every action has a test', () => {
   const files = readdirSync(join(ROOT, 'src/actions')).filter(file => /^(?:get-.*|search)(?<!\.test)\.ts$/.test(file))
   const registry = readFileSync(join(ROOT, 'src/actions/registry.ts'), 'utf8')
   const listed = [...registry.matchAll(/from '\.\/((?:get-|search)[^']*)'/g)].map(([, file]) => file)
   expect(listed.toSorted()).toEqual(files.toSorted())
-  const table = await Bun.file(join(import.meta.dir, 'recorded-answers.test.ts')).text()
-  const untested = actions
-    .map(formatActionName)
-    .filter(name => !existsSync(join(import.meta.dir, `${name}.test.ts`)) && !table.includes(`'${name}'`))
-  expect(untested).toEqual([])
+  const tests = readdirSync(import.meta.dir).filter(file => file.endsWith('.test.ts'))
+  const texts = tests.map(file => readFileSync(join(import.meta.dir, file), 'utf8')).join('')
+  expect(actions.map(formatActionName).filter(name => !texts.includes(`'${name}'`))).toEqual([])
 })
 
 describe.each(actions.map(action => [formatActionName(action), action] as const))('%s', (name, action) => {
@@ -109,4 +111,29 @@ test('actions: with compat=iostabc a list row has no seq, neither in the answer 
 test('actions: a list with pages declares how it is read, so that it can be exported', () => {
   const paged = actions.filter(({ params }) => 'page' in params.properties)
   expect(paged.filter(({ source, list }) => source === undefined || list === undefined)).toEqual([])
+})
+
+test('examples: every action has an example with content on the recorded chain', async () => {
+  const examples = await examplesOf(await loadedStore())
+  expect(missing(examples)).toEqual([])
+  for (const action of actions) {
+    const chosen = Object.keys(examples.get(action)?.params ?? {})
+    // The parameters are those of the action's own example, on any chain.
+    expect(chosen.toSorted()).toEqual(Object.keys(action.example).toSorted())
+  }
+})
+
+test('examples: a store with nothing loaded fails with that reason', async () => {
+  const { store, destroy } = await temporarySqlite()
+  await expect(store.read(findScenes)).rejects.toThrow('nothing is loaded yet')
+  await destroy()
+})
+
+test('examples: a required parameter that accepts any value declares which kind of value it takes from the chain', () => {
+  const open = actions.flatMap(({ action, params }) =>
+    listParameters(params)
+      .filter(({ required, spec }) => required && spec.values === undefined && spec.sample === undefined)
+      .map(({ name }) => `${action} ${name}`),
+  )
+  expect(open).toEqual([])
 })

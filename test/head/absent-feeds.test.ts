@@ -1,32 +1,20 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Published } from '#store/port.ts'
-import { type FeedEvent, feedEvents } from '../support/processes/feed-client.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { until } from '../support/wait.ts'
 import { busyLists, feedsSettled } from './checks.ts'
-import { aboveOf, ancestor, type ForkBlock, leadsTo } from './fork-node.ts'
+import { ancestor, type ForkBlock, growSome, leadsTo } from './fork-node.ts'
 import { type HeadReader, headReader } from './head-reader.ts'
-import type { ForkStand } from './stand.ts'
-import { STORES, withStand } from './stores.ts'
+import { type ForkStand, STORES, withStand } from './stand.ts'
 import type { AnsweredRow } from './truth.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 /** Clients of feeds that all disconnect and reconnect together. */
-type AbsentReaders = {
-  readonly readers: readonly HeadReader[]
-  /** Resolves when no client is connected. */
-  leave(): Promise<void>
-  comeAgain(): void
-  /** Loads up to the last irreversible block, with or without connected clients. */
-  load(): Promise<void>
-  /** Rows that were dropped during a connection although they are still on the branch. */
-  readonly wrong: readonly string[]
-  stop(): Promise<void>
-}
+type AbsentReaders = Awaited<ReturnType<typeof absentReaders>>
 
-async function absentReaders(stand: ForkStand, random: () => number): Promise<AbsentReaders> {
+async function absentReaders(stand: ForkStand, random: () => number) {
   let gate = Promise.withResolvers<void>()
   gate.resolve()
   let waiting = 0
@@ -51,7 +39,7 @@ async function absentReaders(stand: ForkStand, random: () => number): Promise<Ab
     const block = stand.forks.blocks.get(hash)
     if (block === undefined || mayBe(block)) wrong.push(`${JSON.stringify(lowest)} at ${at.height}`)
   }
-  const readers = busyLists(stand).map(list =>
+  const readers: readonly HeadReader[] = busyLists(stand).map(list =>
     headReader(list, {
       ask: (path, init) => stand.service.ask(path, init),
       key: () => stand.service.key,
@@ -64,13 +52,16 @@ async function absentReaders(stand: ForkStand, random: () => number): Promise<Ab
   await Promise.all(readers.map(({ open }) => open))
   return {
     readers,
+    /** Rows that were dropped during a connection although they are still on the branch. */
     wrong,
+    /** Resolves when no client is connected. */
     leave: async () => {
       gate = Promise.withResolvers()
       for (const reader of readers) reader.drop()
       await Promise.race([until(() => waiting >= readers.length, 1), ...readers.map(({ done }) => done)])
     },
     comeAgain: () => gate.resolve(),
+    /** Loads up to the last irreversible block, with or without connected clients. */
     load: async () => {
       const { head, lib } = stand.final()
       at = { height: lib, hash: ancestor(head, lib).hash }
@@ -100,15 +91,8 @@ const MOST_ABOVE = 10
 const below = (random: () => number, most: number): number => Math.floor(random() * most)
 
 /** The chain grows, possibly on another branch from above the irreversible block. */
-function goOn({ stand, random }: Course): void {
-  const { forks } = stand
-  const { head, lib } = stand.node.stand
-  const above = aboveOf(head, lib)
-  let tip: ForkBlock = random() < 0.5 ? (above[below(random, above.length)]?.parent ?? head) : head
-  const until = head.made.height + 1 + below(random, 5)
-  while (tip.made.height < until) tip = forks.grow(tip, { waits: random() < 0.3, seed: below(random, 2 ** 31) })
-  stand.show(tip, lib)
-}
+const goOn = ({ stand, random }: Course): void =>
+  stand.show(growSome(stand.forks, stand.node.stand, random), stand.node.stand.lib)
 
 /** The last irreversible block rises, rarely up to the head. */
 function conclude({ stand, random }: Course): void {
@@ -133,11 +117,7 @@ const EVENTS: readonly ((course: Course) => void | Promise<void>)[] = [
   look,
 ]
 
-async function happen(course: Course, times: number): Promise<void> {
-  for (let time = 0; time < times; time += 1) await EVENTS[below(course.random, EVENTS.length)]?.(course)
-}
-
-async function simulate(stand: ForkStand, seed: number): Promise<HeadEvents> {
+async function simulate(stand: ForkStand, seed: number, seen: Record<string, number>): Promise<void> {
   const random = seeded(seed)
   const readers = await absentReaders(stand, seeded(seed + 1))
   const course: Course = { stand, readers, random }
@@ -146,7 +126,8 @@ async function simulate(stand: ForkStand, seed: number): Promise<HeadEvents> {
       goOn(course)
       await look(course)
       await feedsSettled(stand, readers.readers)
-      await happen(course, 1 + below(random, 6))
+      await readers.leave()
+      for (let left = 1 + below(random, 6); left > 0; left -= 1) await EVENTS[below(random, EVENTS.length)]?.(course)
       const isUnknown = random() < 0.7
       // The service has just started, and has not read the head yet.
       if (isUnknown) stand.restart()
@@ -162,92 +143,20 @@ async function simulate(stand: ForkStand, seed: number): Promise<HeadEvents> {
   } finally {
     await readers.stop()
   }
-  return Object.fromEntries(
-    ['message', 'packed', 'dropped'].map(name => [
-      name,
-      readers.readers.reduce((sum, { seen }) => sum + (seen[name] ?? 0), 0),
-    ]),
-  )
+  for (const { seen: own } of readers.readers)
+    for (const [event, count] of Object.entries(own)) seen[event] = (seen[event] ?? 0) + count
 }
 
-type HeadEvents = Readonly<Record<string, number>>
-
 /** The number of seeds. Elasticsearch needs much longer for each, and what it reads is the matter of the suite of stores. */
-const SEEDS: Readonly<Record<(typeof STORES)[number][0], number>> = SOAK
-  ? { SQLite: 1_000, Elasticsearch: 50 }
-  : { SQLite: 1, Elasticsearch: 0 }
+const SEEDS = SOAK ? { SQLite: 1_000, Elasticsearch: 50 } : { SQLite: 1, Elasticsearch: 0 }
 
 test.each(STORES.filter(([name]) => SEEDS[name] > 0))(
   'feeds: a client that was away treats no row as final that is not, and loses none, on %s',
   async (name, open) => {
     const first = seedOf(40)
     const seen: Record<string, number> = {}
-    for (let seed = first; seed < first + SEEDS[name]; seed += 1) {
-      const events = await withStand(open, seed, stand => simulate(stand, seed))
-      for (const [event, count] of Object.entries(events)) seen[event] = (seen[event] ?? 0) + count
-    }
+    for (let seed = first; seed < first + SEEDS[name]; seed += 1)
+      await withStand(open, seed, stand => simulate(stand, seed, seen))
     for (const event of ['message', 'packed', 'dropped']) expect(seen[event]).toBeGreaterThan(10)
   },
 )
-
-async function follow(
-  { service, clock }: ForkStand,
-  lastId: string | undefined,
-  count: number,
-): Promise<readonly FeedEvent[]> {
-  const ends = new AbortController()
-  const headers = { 'x-api-key': service.key, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) }
-  const { body } = await service.ask('/api/base/get-block-list?head=1&format=sse', { headers, signal: ends.signal })
-  const events: FeedEvent[] = []
-  let isDone = false
-  const reading = (async () => {
-    for await (const event of feedEvents(body)) if (events.push(event) === count) break
-    isDone = true
-  })()
-  while (!isDone) await Promise.race([clock.pass(10).then(() => Bun.sleep(1)), reading])
-  ends.abort()
-  return events
-}
-
-const namesOf = (events: readonly FeedEvent[]) =>
-  events.map(({ event, data }) => {
-    const row = JSON.parse(data)
-    return [event, Number(row.from_block ?? row.number), row.id?.split('-').at(-1)]
-  })
-
-const named = (event: string, blocks: readonly ForkBlock[]) =>
-  blocks.toReversed().map(({ made, hash }) => [event, made.height, hash])
-
-test('feeds: after a restart, packed rows are dropped before irreversible rows are sent, and later sent again', () =>
-  withStand(STORES[0][1], 3, async stand => {
-    const { forks, follower } = stand
-    const lib = forks.base.made.height
-    const first = forks.growLine(forks.base, 20, 1)
-    stand.show(first, lib)
-    await follower.poll(new AbortController().signal)
-    const before = await follow(stand, undefined, 20)
-    expect(namesOf(before)).toEqual(named('packed', aboveOf(first, lib)))
-
-    // No client is connected while the chain forks below its later irreversible block. Then the nodes do not answer.
-    const fork = lib + 6
-    const second = forks.growLine(ancestor(first, fork), 18, 100)
-    stand.show(second, lib + 17)
-    await stand.load()
-    stand.node.isAway = true
-    stand.other.isAway = true
-    stand.restart()
-    const after = await follow(stand, before.at(-1)?.id, 18)
-    const irreversible = named('message', aboveOf(ancestor(second, lib + 17), lib))
-    expect(namesOf(after)).toEqual([['dropped', lib + 1, undefined], ...irreversible])
-    // Each row that became irreversible has the id that it had before.
-    const idsOf = (events: readonly FeedEvent[]) => events.map(({ data }) => JSON.parse(data).id)
-    expect(idsOf(after).slice(1, 7)).toEqual(idsOf(before).slice(0, 6))
-
-    stand.node.isAway = false
-    stand.other.isAway = false
-    stand.clock.leap(5_000)
-    await stand.probe()
-    await stand.follower.poll(new AbortController().signal)
-    const end = await follow(stand, after.at(-1)?.id, 8)
-    expect(namesOf(end)).toEqual([['dropped', lib + 18, undefined], ...named('packed', aboveOf(second, lib + 17))])
-  }))

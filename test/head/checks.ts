@@ -166,54 +166,50 @@ const hashesIn = (params: Params, expected: readonly Expected[]): Query => ({
   expected: mapped(expected, ({ hashes }) => hashes),
 })
 
-const blockFound = (text: string, expected: readonly Expected[]): Query => ({
+/** A search that finds a thing, or nothing. */
+const matched = (text: string, expected: readonly Expected[], match: (data: Answered) => object): Query => ({
   path: 'base/search',
   params: { text },
+  shown: ({ matches }) => matches,
+  expected: found(mapped(expected, data => [{ exact: true, ...match(data) }])),
+})
+
+const blockFound = (text: string, expected: readonly Expected[]): Query => ({
+  ...matched(text, expected, ({ number, hash, status }) => ({
+    ...{ type: 'block', id: String(number), block_number: String(number), hash },
+    // A block is never in a pool, so PENDING of get-block-detail is PACKED here.
+    status: status === 'PENDING' ? 'PACKED' : status,
+  })),
+  // Names may begin with a height.
   shown: ({ matches }) => matches.filter(({ type }: Answered) => type === 'block'),
-  expected: found(
-    mapped(expected, ({ number, hash, status }) => [
-      {
-        ...{ type: 'block', id: String(number), exact: true, block_number: String(number), hash },
-        // A block is never in a pool, so PENDING of get-block-detail is PACKED here.
-        status: status === 'PENDING' ? 'PACKED' : status,
-      },
-    ]),
-  ),
 })
 
 function transactionOf(hash: string, truth: QueryTruth): readonly Query[] {
   const expected = truth.transactions(hash)
-  const params = { tx_hash: hash }
+  const about = (what: string, shown: Query['shown'], expected: Query['expected']): Query => ({
+    ...{ path: `transaction/get-transaction-${what}`, params: { tx_hash: hash }, shown, expected },
+  })
+  const receiptsOf = ({ transaction }: Answered) => transaction.tx_receipt.receipts ?? []
   return [
-    { path: 'transaction/get-transaction-detail', params, shown: data => data, expected },
-    {
-      path: 'transaction/get-transaction-action',
-      params,
-      shown: ({ actions }) => actions,
-      expected: mapped(expected, ({ transaction }) => transaction.actions),
-    },
-    {
-      path: 'transaction/get-transaction-receipt',
-      params,
-      shown: ({ receipts }) => receipts,
-      expected: mapped(expected, ({ transaction }) => transaction.tx_receipt.receipts ?? []),
-    },
-    {
-      path: 'transaction/get-transaction-records',
-      params,
-      shown: ({ records }) => records.map((row: Answered) => [row.status, ...answeredRow(row)]),
-      expected: truth.records(hash),
-    },
-    {
-      path: 'base/search',
-      params: { text: hash },
-      shown: ({ matches }) => matches,
-      expected: found(
-        mapped(expected, ({ block_number, status }) => [
-          { type: 'transaction', id: hash, exact: true, block_number, hash, status },
-        ]),
-      ),
-    },
+    about('detail', data => data, expected),
+    about(
+      'action',
+      ({ actions }) => actions,
+      mapped(expected, ({ transaction }) => transaction.actions),
+    ),
+    about('receipt', ({ receipts }) => receipts, mapped(expected, receiptsOf)),
+    about(
+      'records',
+      ({ records }) => records.map((row: Answered) => [row.status, ...answeredRow(row)]),
+      truth.records(hash),
+    ),
+    matched(hash, expected, ({ block_number, status }) => ({
+      type: 'transaction',
+      id: hash,
+      block_number,
+      hash,
+      status,
+    })),
   ]
 }
 

@@ -175,6 +175,15 @@ export function aboveOf(tip: ForkBlock, height: number): readonly ForkBlock[] {
   return blocks
 }
 
+/** A higher tip for a node, often on another branch from above its irreversible block. */
+export function growSome(forks: Forks, { head, lib }: Stand, random: () => number): ForkBlock {
+  const above = aboveOf(head, lib)
+  let tip: ForkBlock = random() < 0.55 ? (above[Math.floor(random() * above.length)]?.parent ?? head) : head
+  const until = head.made.height + 1 + Math.floor(random() * 5)
+  while (tip.made.height < until) tip = forks.grow(tip, { waits: random() < 0.3, seed: Math.floor(random() * 2 ** 31) })
+  return tip
+}
+
 /** The block of a line at a height, which must not be below the base of the forks; the tip if the line is lower. */
 export const ancestor = (tip: ForkBlock, height: number): ForkBlock => aboveOf(tip, height).at(-1)?.parent ?? tip
 

@@ -6,15 +6,14 @@ import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { busyLists, differences, feedsSettled, followLists, queryDifferences, switchedDifferences } from './checks.ts'
-import { type ForkStand, forkStand } from './stand.ts'
+import { type ForkStand, forkStand, STORES, withStand } from './stand.ts'
 import { type Course, EVENT_NAMES, happen } from './steps.ts'
-import { STORES, withStand } from './stores.ts'
 import { expectedHead, tipOrStatus } from './truth.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 /** In a short run, Elasticsearch has fewer steps: what it reads like SQLite is the matter of the suite of stores. */
-const STEPS = { SQLite: SOAK ? 20_000 : 48, Elasticsearch: SOAK ? 20_000 : 12 } as const
+const STEPS = { SQLite: SOAK ? 20_000 : 48, Elasticsearch: SOAK ? 20_000 : 6 } as const
 /** The share of steps after which a node switches to another branch during a query. */
 const SWITCHED = 0.2
 

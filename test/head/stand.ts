@@ -5,7 +5,8 @@ import type { Published, Store } from '#store/port.ts'
 import { storedBlocks } from '#store/servable.ts'
 import { type HandClock, handClock } from '../support/clocks/hand-clock.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
-import { loadOnce } from '../support/stores/loading.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 import { createForks, type ForkBlock, type ForkNode, type Forks, type Stand, serveForks } from './fork-node.ts'
 import { type BlockTruth, branchTruth } from './truth.ts'
 
@@ -124,5 +125,27 @@ export async function forkStand(seed: number, store: Store): Promise<ForkStand> 
       loading.close()
       for (const each of nodes) each.stop()
     },
+  }
+}
+
+/** The stores by name on which the tests of the head run. */
+export const STORES = [
+  ['SQLite', async () => temporarySqlite()],
+  ...(elasticsearchUrl() === undefined ? [] : [['Elasticsearch', async () => openTestElastic()] as const]),
+] as const
+
+/** Runs `work` with a stand and its own store, and removes both. */
+export async function withStand<T>(
+  open: (typeof STORES)[number][1],
+  seed: number,
+  work: (stand: ForkStand) => Promise<T>,
+): Promise<T> {
+  const { store, destroy } = await open()
+  const stand = await forkStand(seed, store)
+  try {
+    return await work(stand)
+  } finally {
+    stand.stop()
+    await destroy()
   }
 }

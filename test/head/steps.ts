@@ -95,126 +95,97 @@ function lostTip({ stand: { node }, others }: Course): ForkBlock | undefined {
   return others.findLast(tip => tip !== head && tip.made.height > lib && ancestor(tip, lib) === ancestor(head, lib))
 }
 
-const findsNothing = (what: string): Event => ({
-  name: `${what} finds nothing`,
-  weight: 2.5,
-  calm: false,
-  happens: course => {
-    const { node } = course.stand
-    node.stand = { ...node.stand, head: grown(course, node.stand.head) }
-    node.meddle = call => (call === what ? refused(2, 'block not found') : undefined)
-  },
+const event = (name: string, weight: number, happens: Event['happens'], more: Partial<Event> = {}): Event => ({
+  ...{ name, weight, happens },
+  ...more,
 })
 
+/** A node gets some more blocks. */
+function growHead(course: Course, node: ForkNode, blocks = 1): void {
+  node.stand = { ...node.stand, head: grown(course, node.stand.head, blocks) }
+}
+
+const findsNothing = (what: string): Event =>
+  event(
+    `${what} finds nothing`,
+    2.5,
+    course => {
+      const { node } = course.stand
+      growHead(course, node)
+      node.meddle = call => (call === what ? refused(2, 'block not found') : undefined)
+    },
+    { calm: false },
+  )
+
+/** The node switches to another branch between two calls of one poll. */
+function switchLater(course: Course): void {
+  const { node } = course.stand
+  let calls = Math.floor(course.random() * 6)
+  const next = fork(course, node.stand)
+  node.meddle = () => {
+    if (calls-- === 0) goTo(course, next)
+    return undefined
+  }
+}
+
+/** The time exceeds that for which a head is shown without confirmation. */
+async function waitSeconds({ stand }: Course): Promise<void> {
+  for (let second = 0; second < 6; second += 1) {
+    await stand.follower.poll(new AbortController().signal)
+    stand.clock.leap(1_000)
+    await stand.probe()
+  }
+}
+
+function goBack(course: Course): void {
+  const back = lostTip(course)
+  if (back === undefined) return
+  const missing = course.stand.node.stand.head.made.height - back.made.height
+  goTo(course, grown(course, back, missing))
+}
+
+function lagBehind(course: Course): void {
+  const { node, other } = course.stand
+  const ahead = { ...node.stand, head: grown(course, node.stand.head, 1 + Math.floor(course.random() * 6)) }
+  other.stand = { ...ahead, lib: libAfter(course, ahead) }
+}
+
+function catchUp({ stand }: Course): void {
+  const { node, other } = stand
+  if (isBehind(stand)) node.stand = other.stand
+  else other.stand = node.stand
+}
+
+function conclude(course: Course): void {
+  const { node } = course.stand
+  node.stand = { ...node.stand, lib: libAfter(course, node.stand) }
+}
+
+function goAway({ stand: { node } }: Course): void {
+  node.isAway = true
+}
+
 const isBehind = ({ node, other }: ForkStand): boolean => other.stand.lib > node.stand.lib
+const hasRoom = ({ node: { stand } }: ForkStand): boolean => stand.head.made.height > stand.lib
 
 const EVENTS: readonly Event[] = [
-  {
-    name: 'a block',
-    weight: 35,
-    happens: course => {
-      const { node } = course.stand
-      node.stand = { ...node.stand, head: grown(course, node.stand.head) }
-    },
-  },
-  {
-    name: 'another branch',
-    weight: 15,
-    can: ({ node: { stand } }) => stand.head.made.height > stand.lib,
-    happens: course => goTo(course, fork(course, course.stand.node.stand)),
-  },
-  {
-    name: 'the branch before',
-    weight: 10,
-    happens: course => {
-      const back = lostTip(course)
-      if (back === undefined) return
-      const missing = course.stand.node.stand.head.made.height - back.made.height
-      goTo(course, grown(course, back, missing))
-    },
-  },
-  {
-    name: 'irreversible',
-    weight: 25,
-    happens: course => {
-      const { node } = course.stand
-      node.stand = { ...node.stand, lib: libAfter(course, node.stand) }
-    },
-  },
-  { name: 'loaded', weight: 15, happens: ({ stand }) => stand.load() },
-  {
-    // The node switches to another branch between two calls of one poll.
-    name: 'a switch between two calls',
-    weight: 5,
-    calm: false,
-    happens: course => {
-      const { node } = course.stand
-      let calls = Math.floor(course.random() * 6)
-      const next = fork(course, node.stand)
-      node.meddle = () => {
-        if (calls-- === 0) goTo(course, next)
-        return undefined
-      }
-    },
-  },
+  event('a block', 35, course => growHead(course, course.stand.node)),
+  event('another branch', 15, course => goTo(course, fork(course, course.stand.node.stand)), { can: hasRoom }),
+  event('the branch before', 10, goBack),
+  event('irreversible', 25, conclude),
+  event('loaded', 15, ({ stand }) => stand.load()),
+  event('a switch between two calls', 5, switchLater, { calm: false }),
   findsNothing('getBlockByHash'),
   findsNothing('getRawBlockByNumber'),
-  { name: 'another service', weight: 5, happens: ({ stand }) => stand.restart() },
-  {
-    name: 'who was behind catches up',
-    weight: 8,
-    happens: ({ stand }) => {
-      const { node, other } = stand
-      if (isBehind(stand)) node.stand = other.stand
-      else other.stand = node.stand
-    },
-  },
-  {
-    name: 'the other node goes on alone',
-    weight: 5,
-    happens: course => {
-      const { random, stand } = course
-      const { other } = stand
-      other.stand = { ...other.stand, head: grown(course, other.stand.head, 1 + Math.floor(random() * 12)) }
-    },
-  },
-  {
-    name: 'the first node lags behind the other',
-    weight: 4,
-    can: stand => !isBehind(stand),
-    happens: course => {
-      const { node, other } = course.stand
-      const ahead = { ...node.stand, head: grown(course, node.stand.head, 1 + Math.floor(course.random() * 6)) }
-      other.stand = { ...ahead, lib: libAfter(course, ahead) }
-    },
-  },
-  {
-    name: 'the first node does not answer',
-    weight: 5,
-    isUnnoticed: true,
-    happens: ({ stand }) => {
-      stand.node.isAway = true
-    },
-  },
-  {
-    name: 'the first node is known to be away',
-    weight: 3,
-    happens: ({ stand }) => {
-      stand.node.isAway = true
-    },
-  },
-  {
-    // The time exceeds that for which a head is shown without confirmation.
-    name: 'no block for seconds',
-    weight: 4,
-    happens: async ({ stand }) => {
-      for (let second = 0; second < 6; second += 1) {
-        await stand.follower.poll(new AbortController().signal)
-        stand.clock.leap(1_000)
-        await stand.probe()
-      }
-    },
-  },
+  event('another service', 5, ({ stand }) => stand.restart()),
+  event('who was behind catches up', 8, catchUp),
+  event('the other node goes on alone', 5, course =>
+    growHead(course, course.stand.other, 1 + Math.floor(course.random() * 12)),
+  ),
+  event('the first node lags behind the other', 4, lagBehind, { can: stand => !isBehind(stand) }),
+  event('the first node does not answer', 5, goAway, { isUnnoticed: true }),
+  event('the first node is known to be away', 3, goAway),
+  event('no block for seconds', 4, waitSeconds),
 ]
 
 /** All kinds of events. */

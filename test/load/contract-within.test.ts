@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { LoadedBlock, Transaction } from '#chain/block.ts'
-import { Failure } from '#failure/failure.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
 import { blockSource } from '../support/nodes/block-source.ts'
+import { failureOf } from '../support/refusal.ts'
 import { differences } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { action, chainOf, genesis, hashOf, transaction } from '../support/stores/hand-made.ts'
@@ -72,11 +72,8 @@ function contractsWithin(open: () => Promise<Place>): void {
       await loading(place, begun)
       for (const named of [{ hash: hashOf('no transaction') }, failed, delayed]) {
         const blocks = [...begun, ...chainOf([genesis()], [], [], [charge(1n, named)]).slice(3)]
-        const refused = await loading(place, blocks).catch((error: unknown) => error)
-        expect(refused).toBeInstanceOf(Failure)
-        expect((refused as Failure).message).toContain(
-          `Block 3 charges RAM to "${contractOf(named)}", which was never deployed.`,
-        )
+        const { message } = await failureOf(loading(place, blocks))
+        expect(message).toContain(`Block 3 charges RAM to "${contractOf(named)}", which was never deployed.`)
       }
     } finally {
       await place.destroy()

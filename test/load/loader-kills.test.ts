@@ -1,15 +1,18 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
+import type { Replay } from '#test/replay/serve.ts'
+import { until } from '#test/support/wait.ts'
 import { secondOpinion } from '../support/oracle/second-opinion.ts'
 import { witness } from '../support/oracle/witness.ts'
+import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
 import { diesAt } from '../support/processes/doomed.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
-import { differences, dumpElastic } from '../support/stores/dump.ts'
-import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
+import { ARCHIVED, loadFrom, replayed } from '../support/stores/loading.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
@@ -45,18 +48,66 @@ const waitingFor = (store: Store): Store => ({
   },
 })
 
+/**
+ * The lease of loaders that compete. One regards another as dead after it has seen no sign of life for this time, and each
+ * renews its own lease three times in it.
+ */
+const LEASE = '12s'
+/** Lines of the log at level info. Their number before a refusal is random. */
+const INFO_LINES = /^\S+ info {2}.*\n/gm
+
+const follow = (folder: CliFolder, node: Replay, { url, prefix }: TestElastic): Running =>
+  folder.start(['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', LEASE])
+
 describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () => {
+  let node: Replay
+  /** What one loader stores. */
+  let clean: Dump
+  beforeAll(async () => {
+    node = await replayed(START)
+    const { url, prefix, store, destroy } = openTestElastic()
+    await loadFrom(ARCHIVED, store, { prove: 'linked', to: HEIGHT })
+    clean = await dumpElastic(url, prefix)
+    await destroy()
+  })
+  afterAll(() => node.stop())
+
+  const differencesIn = async ({ url, prefix }: TestElastic) => differences(await dumpElastic(url, prefix), clean)
+
+  test('of two loaders started at the same moment one wins, the other and a later one stop and say why, and no blocks are mixed', async () => {
+    await using folder = await cliFolder()
+    const target = openTestElastic()
+    const both = [follow(folder, node, target), follow(folder, node, target)]
+    const { lost, outcome } = await Promise.race(
+      both.map(async (loader, lost) => ({ lost, outcome: await loader.ended })),
+    )
+    const says = expect.stringMatching(/^iostlens: Another loader (is writing|took|has just locked) /m)
+    expect(outcome).toEqual({ code: 75, out: '', err: says })
+    const winner = both[1 - lost] as Running
+    await winner.logs('Loaded blocks.')
+    const { err, ...later } = await follow(folder, node, target).ended
+    expect({ ...later, err: err.replace(INFO_LINES, '') }).toEqual({
+      code: 75,
+      out: '',
+      err:
+        `iostlens: Another loader is writing ${target.prefix} at ${target.url}.\n` +
+        '  Stop it first; a store can have only one loader.\n',
+    })
+    node.setHeight(HEIGHT)
+    await until(async () => (await target.store.published())?.height === HEIGHT, 20)
+    winner.kill('SIGTERM')
+    expect(await winner.ended).toMatchObject({ code: 0, out: `Loaded up to block ${HEIGHT}.\n` })
+    expect(await differencesIn(target)).toEqual([])
+    await target.destroy()
+  })
+
   test('readers see only whole, increasing heights while loaders are killed repeatedly', async () => {
     const seed = seedOf(23)
     const random = seeded(seed)
-    const node = await replayed(HEIGHT)
-    const [target, clean] = [
-      openTestElastic({ partitionDocuments: PARTITION }),
-      openTestElastic({ partitionDocuments: PARTITION }),
-    ]
+    node.setHeight(HEIGHT)
+    const target = openTestElastic({ partitionDocuments: PARTITION })
     try {
-      await target.store.create()
-      await loadFrom(node.url, target.store, { to: START })
+      await loadFrom(node.url, target.store, { prove: 'linked', to: START })
       const watching = await witness(serviceOn(waitingFor(target.store)), { seed })
       let kills = 0
       for (let loader = 1; loader <= LOADERS; loader++) {
@@ -75,15 +126,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', 
       const seen = await watching.stop()
       expect([seed, seen.wrong, Object.keys(seen.statuses)]).toEqual([seed, [], ['200']])
       expect([seed, await secondOpinion(node.url, seen)]).toEqual([seed, []])
-      await loadFrom(node.url, clean.store)
-      const [dump, expected] = await Promise.all([target, clean].map(({ url, prefix }) => dumpElastic(url, prefix)))
-      expect([seed, differences(dump ?? new Map(), expected ?? new Map())]).toEqual([seed, []])
+      expect([seed, await differencesIn(target)]).toEqual([seed, []])
       expect(kills).toBeGreaterThan(LOADERS / 3)
       expect(seen.answers.size).toBeGreaterThanOrEqual(LOADERS / WHOLE_EVERY)
       process.stderr.write(`${kills} loaders killed, ${seen.statuses[200]} answers at ${seen.answers.size} heights\n`)
     } finally {
-      await node.stop()
-      await Promise.all([target.destroy(), clean.destroy()])
+      await target.destroy()
     }
   })
 })

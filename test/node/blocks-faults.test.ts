@@ -4,7 +4,6 @@ import { createNode } from '#node/archive-node.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, json, read, single, slice } from '../support/nodes/read-blocks.ts'
-import { recordedBlocks } from '../support/nodes/recording.ts'
 
 const any = (_path: string): boolean => true
 const isTexts = (path: string): boolean => path === '/getBlockTxsByContract'
@@ -62,10 +61,8 @@ const SIGNS: readonly (readonly [string, string])[] = [
 ]
 test.each(SIGNS)('blocks: %s as a signature is refused with a remedy', async (sign, reason) => {
   const fault = changedAt(isHeads, text => text.replace(/"sign":\{[^}]*\}/g, `"sign":${sign}`))
-  for (const range of [
-    { from: 1190, to: 1230 },
-    { from: 1201, to: 1201 },
-  ]) {
+  for (const from of [1190, 1201]) {
+    const range = { from, to: 1201 }
     const { blocks, failure } = await read(fault, range)
     expect(blocks).toEqual([])
     expect(failure?.kind).toBe('bad_block')
@@ -76,107 +73,53 @@ test.each(SIGNS)('blocks: %s as a signature is refused with a remedy', async (si
   }
 })
 
-/** Permanent faults of block 1201 alone. The blocks before it are returned. */
-const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
-  [
-    'cut JSON',
-    changed(text => text.slice(0, 1000)),
-    'bad_block',
-    'getBlockByNumber: 1000 characters that are not JSON.',
-  ],
-  [
-    'another number',
-    changed(text => text.replace('"number":"1201"', '"number":"1202"')),
-    'bad_block',
-    'Block 1202: block 1201 was requested.',
-  ],
-  [
-    'a missing transaction',
-    changed(text => text.replace('"tx_count":"4"', '"tx_count":"5"')),
-    'bad_block',
-    'Block 1201: 4 of 5 transactions.',
-  ],
-  [
-    'a lying parent hash',
-    changed(text =>
-      text.replace(/"parent_hash":"[^"]*"/, '"parent_hash":"HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ"'),
-    ),
-    'bad_block',
-    'Block 1201: its head does not have the hash AvKfwzsQZQNgVjusxzaTC2erWG76ocNxHoenVBkZ3EDp.',
-  ],
-  [
-    'a hash that is none',
-    changed(text => text.replace(/"block":\{"hash":"[^"]*"/, '"block":{"hash":"0OIl"')),
-    'bad_block',
-    'Block 1201: hash "0OIl" is not a hash.',
-  ],
-  [
-    'gas as text',
-    changed(text => text.replace(/"gas_usage":[0-9.]+, "ram/, '"gas_usage":"1", "ram')),
-    'bad_block',
-    'block.transactions[0].tx_receipt.gas_usage: "1" is not a number from 0.',
-  ],
-  [
-    'time as number',
-    changed(text => text.replace(/"time":"([0-9]+)"/, '"time":$1')),
-    'bad_block',
-    'block.time: 1795247607500776200 is not an integer in a string.',
-  ],
-  ['null', () => json('null'), 'bad_block', 'answer: null is not an object.'],
-  ['a list', () => json('[]'), 'bad_block', 'answer: [] is not an object.'],
+const replaced = (from: string | RegExp, to: string): Fault => changed(text => text.replace(from, to))
+const refusing = (status: number, text = '', headers: Record<string, string> = {}): Fault => {
+  return () => new Response(status === 302 ? null : text, { status, headers })
+}
+const ELSEWHERE = { location: '/getBlockByNumber/1201/1' }
+const OTHER = '"parent_hash":"HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ"'
+const HASH = 'AvKfwzsQZQNgVjusxzaTC2erWG76ocNxHoenVBkZ3EDp'
+
+/** Permanent faults of block 1201 alone that are never tolerated, and how the failure names them. */
+const BAD: readonly (readonly [string, Fault, string])[] = [
+  ['cut JSON', changed(text => text.slice(0, 1000)), 'getBlockByNumber: 1000 characters that are not JSON.'],
+  ['another number', replaced('"number":"1201"', '"number":"1202"'), 'Block 1202: block 1201 was requested.'],
+  ['a missing transaction', replaced('"tx_count":"4"', '"tx_count":"5"'), 'Block 1201: 4 of 5 transactions.'],
+  ['a lying parent', replaced(/"parent_hash":"[^"]*"/, OTHER), `Block 1201: its head does not have the hash ${HASH}.`],
+  ['no hash', replaced(/"block":\{"hash":"[^"]*"/, '"block":{"hash":"0OIl"'), 'Block 1201: hash "0OIl" is not a hash.'],
+  ['gas as text', replaced(/"gas_usage":[0-9.]+, "ram/, '"gas_usage":"1", "ram'), '"1" is not a number from 0.'],
+  ['time as number', replaced(/"time":"([0-9]+)"/, '"time":$1'), 'block.time: 1795247607500776200 is not an integer'],
+  ['null', () => json('null'), 'answer: null is not an object.'],
+  ['a list', () => json('[]'), 'answer: [] is not an object.'],
   [
     'not found',
-    () => new Response('{"code":2,"message":"block not found"}', { status: 400 }),
-    'bad_block',
-    'Block 1201: NODE refuses block 1201: block not found (code 2).',
+    refusing(400, '{"code":2,"message":"block not found"}'),
+    'NODE refuses block 1201: block not found (code 2).',
   ],
-  [
-    'pending',
-    changed(text => text.replace('"IRREVERSIBLE"', '"PENDING"')),
-    'unavailable',
-    'Block 1201 is not irreversible at the node.',
-  ],
-  [
-    'status 500',
-    () => new Response('', { status: 500 }),
-    'unavailable',
-    'No node gave a usable response to block 1201: NODE: status 500.',
-  ],
-  [
-    'status 404',
-    () => new Response('', { status: 404 }),
-    'unavailable',
-    'NODE responds to block 1201 with status 404, which no node does.',
-  ],
-  [
-    'redirect',
-    () => new Response(null, { status: 302, headers: { location: '/getBlockByNumber/1201/1' } }),
-    'unavailable',
-    'NODE responds to block 1201 with status 302, which no node does.',
-  ],
-  ['not UTF-8', () => new Response(new Uint8Array([0xff])), 'bad_block', 'The response to block 1201 is not UTF-8.'],
-  [
-    'too large',
-    () => new Response(new Uint8Array(2_000_001)),
-    'bad_block',
-    'NODE responds to block 1201 with too much: the response is over 2000000 bytes.',
-  ],
+  ['not UTF-8', () => new Response(new Uint8Array([0xff])), 'The response to block 1201 is not UTF-8.'],
+  ['too large', () => new Response(new Uint8Array(2_000_001)), 'too much: the response is over 2000000 bytes.'],
 ]
-test.each(ALWAYS)('blocks: a permanent fault, %s, ends the stream', async (_, fault, kind, message) => {
-  const recorded = await recordedBlocks()
+/** Faults that may pass. */
+const UNAVAILABLE: readonly (readonly [string, Fault, string])[] = [
+  ['pending', replaced('"IRREVERSIBLE"', '"PENDING"'), 'Block 1201 is not irreversible at the node.'],
+  ['status 500', refusing(500), 'No node gave a usable response to block 1201: NODE: status 500.'],
+  ['status 404', refusing(404), 'NODE responds to block 1201 with status 404, which no node does.'],
+  ['redirect', refusing(302, '', ELSEWHERE), 'NODE responds to block 1201 with status 302, which no node does.'],
+]
+test.each([
+  ...BAD.map(each => [...each, 'bad_block'] as const),
+  ...UNAVAILABLE.map(each => [...each, 'unavailable'] as const),
+])('blocks: a permanent fault, %s, ends the stream', async (_, fault, says, kind) => {
   const broken: Fault = (asked, truth) => {
     if (isBulk(asked.path)) return new Response(NOT_IMPLEMENTED, { status: 400 })
     return single(asked.path) ? fault(asked, truth) : undefined
   }
-  const { blocks, failure, asked } = await read(
-    broken,
-    { from: 1198, to: 1210 },
-    { maxBytes: 2_000_000, inFlight: 1, prove: 'linked' },
-  )
+  const range = { from: 1198, to: 1210 }
+  const { blocks, failure, asked } = await read(broken, range, { maxBytes: 2_000_000, inFlight: 1, prove: 'linked' })
   expect(blocks).toEqual([])
-  expect(failure?.kind).toBe(kind as never)
-  const named = message.includes('NODE') ? message : `NODE: ${message}`
-  expect(failure?.message).toBe(named.replace('PARENT', recorded[1200]?.block.hash ?? ''))
+  expect([failure?.kind, failure?.message]).toEqual([kind, expect.stringContaining(says) as string])
+  expect(failure?.message).toContain('NODE')
   expect(asked.filter(single).length).toBeLessThanOrEqual(10)
 })
 
@@ -209,13 +152,9 @@ describe('a lying node: sizes', () => {
     [
       'br',
       () => packed('br', new Uint8Array(brotliCompressSync(SPACES))),
-      "the response is compressed as 'br', which was not asked for",
+      "compressed as 'br', which was not asked for",
     ],
-    [
-      'zstd',
-      () => packed('zstd', new Uint8Array(zstdCompressSync(SPACES))),
-      "the response is compressed as 'zstd', which was not asked for",
-    ],
+    ['zstd', () => packed('zstd', new Uint8Array(zstdCompressSync(SPACES))), "compressed as 'zstd', which was not"],
     ['gzip', () => packed('gzip', new Uint8Array(gzipSync(SPACES))), 'is over 65536 bytes'],
     ['gzip that is none', () => packed('gzip', new Uint8Array(9)), 'cannot be unpacked as gzip'],
     ['a long text', () => new Response(' '.repeat(70_000)), 'is over 65536 bytes'],

@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
-import { askNode } from './node-answer.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { spokenNode } from '#test/support/nodes/spoken-node.ts'
+import { askNode, sharedQuery } from './node-answer.ts'
+
+const signal = AbortSignal.timeout(600_000)
 
 /** The outcome for a node that answers with this status and text. */
 function saidOf(status: number, text: string, libBlock?: number): Promise<string | undefined> {
@@ -15,7 +20,6 @@ function saidOf(status: number, text: string, libBlock?: number): Promise<string
     release: () => undefined,
   })
   const at = { height: 7, hash: 'h', time: 0n, lib: 7 }
-  const signal = AbortSignal.timeout(60_000)
   const heard = () => (libBlock === undefined ? undefined : { libBlock })
   return askNode({ get, lastInfo: heard } as unknown as Node, '/getTxByHash/x', {
     at,
@@ -55,4 +59,53 @@ test('an archive cannot look up a hash: a thing does not exist once all of its b
     details: { height: 7, lib: 8 },
   })
   await expect(saidOf(400, text)).rejects.toMatchObject({ kind: 'unavailable' })
+})
+
+/** The answers to a shared query at these times, and the number of times that the node was asked. */
+async function sharedAt(query: () => Promise<unknown>, times: readonly number[], timeoutMs?: number) {
+  let asked = 0
+  const clock = handClock()
+  const ask = sharedQuery(() => {
+    asked += 1
+    return query()
+  }, timeoutMs)
+  const node = spokenNode({})
+  const said: unknown[] = []
+  for (const at of times) {
+    clock.leap(at - clock.elapsed())
+    said.push(await ask({ node, signal, clock }))
+  }
+  return [said, asked]
+}
+const silent = async () => {
+  throw new Failure('unavailable', 'No node answers.')
+}
+
+test('sharedQuery: one answer of a node is reused for half a second, separately for each node', async () => {
+  let times = 0
+  expect(await sharedAt(async () => ++times, [0, 499, 500])).toEqual([[1, 1, 2], 2])
+  const ask = sharedQuery(async () => ++times)
+  const clock = handClock()
+  const said = [spokenNode({}), spokenNode({})].map(node => ask({ node, signal, clock }))
+  expect(await Promise.all(said)).toEqual([3, 4])
+})
+
+test('sharedQuery: no answer is remembered for five seconds, a node that hangs is asked only once, and without a node there is none', async () => {
+  expect(await sharedAt(silent, [0, 4999, 5000])).toEqual([[undefined, undefined, undefined], 2])
+  expect(await sharedAt(() => new Promise<never>(() => undefined), [0, 0], 1)).toEqual([[undefined, undefined], 1])
+  expect(await sharedQuery(silent)({ node: undefined, signal, clock: handClock() })).toBeUndefined()
+  await expect(sharedAt(() => Promise.reject(new TypeError('Ours.')), [0])).rejects.toThrow('Ours.')
+})
+
+test('sharedQuery: a request past its deadline stops waiting while the others continue', async () => {
+  const answer = Promise.withResolvers<string>()
+  const ask = sharedQuery(() => answer.promise)
+  const node = spokenNode({})
+  const late = new AbortController()
+  const first = ask({ node, signal: late.signal, clock: handClock() }).catch(error => (error as Failure).kind)
+  const second = ask({ node, signal, clock: handClock() })
+  late.abort()
+  expect(await first).toBe('deadline')
+  answer.resolve('said')
+  expect(await second).toBe('said')
 })

@@ -1,5 +1,33 @@
 import { expect, test } from 'bun:test'
+import { readOptions, selectLanguage } from './options.ts'
 import { nearest, shown } from './refusals.ts'
+
+test('readOptions: the request overrides the defaults of the server', () => {
+  const defaults = { format: 'bare', compat: 'iostabc' } as const
+  expect(readOptions([], { defaults })).toEqual({ ...defaults, lang: 'en', numbers: 'number' })
+  const asked = { lang: 'zh', format: 'envelope', compat: 'none', numbers: 'string' } as const
+  expect(readOptions(Object.entries(asked), { defaults })).toEqual(asked)
+})
+
+test.each<readonly [string | undefined, 'en' | 'zh', lang?: string]>([
+  [undefined, 'en'],
+  ['', 'en'],
+  ['zh', 'zh'],
+  ['zh-CN,zh;q=0.9,en;q=0.8', 'zh'],
+  ['en-US,en;q=0.9,zh;q=0.8', 'en'],
+  ['en;q=0.5, zh;q=0.6', 'zh'],
+  ['fr-FR, zh-Hans;q=0.4', 'zh'],
+  ['fr, *;q=0.1', 'en'],
+  ['zh;q=0', 'en'],
+  ['zh;q=abc', 'en'],
+  ['zhx', 'en'],
+  ['ZH-tw', 'zh'],
+  // A usable lang in the query takes precedence, an unusable one is ignored.
+  ['zh', 'en', 'en'],
+  ['zh', 'zh', 'fr'],
+])('selectLanguage: Accept-Language %p is %p', (...[header, expected, lang]) => {
+  expect(selectLanguage(lang === undefined ? [] : [['lang', lang]], header)).toBe(expected)
+})
 
 test.each([
   ['admin', "'admin'"],

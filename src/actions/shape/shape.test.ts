@@ -1,27 +1,18 @@
 import { expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { writeJson } from '#chain/json.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
 import type { NumberedRecord } from '../find/numbered.ts'
 import { rowsValue } from '../find/rows.ts'
 import { shownRecords } from './records.ts'
+import { transactionObject } from './transaction-answer.ts'
+import { plainNumber, toDouble, toIost } from './values.ts'
 
 const record = (data: string): RecordDoc => ({
-  id: '1',
-  height: 1,
-  tx: 1,
-  index: 0,
-  tx_hash: 'h',
-  time: 1_795_248_733_999_999_999n,
-  contract: 'system.iost',
-  action_name: 'receipt',
-  data,
-  return: '',
-  status_code: 'SUCCESS',
-  from: 'a',
-  to: 'b',
-  overflow: false,
-  places: [],
+  ...{ id: '1', height: 1, tx: 1, index: 0, tx_hash: 'h', time: 1_795_248_733_999_999_999n },
+  ...{ contract: 'system.iost', action_name: 'receipt', data, return: '', status_code: 'SUCCESS' },
+  ...{ from: 'a', to: 'b', overflow: false, places: [] },
 })
 const view = {} as View
 type Shown = Parameters<typeof shownRecords>[0]
@@ -78,4 +69,41 @@ test('rows: created_at is cut to milliseconds, block is text, and contract is pr
     compat: 'iostabc',
   })
   expect(JSON.parse(writeJson(compat))[0]).not.toHaveProperty('seq')
+})
+
+test('transactionObject: names such as 12345 and __proto__ keep their place and value', () => {
+  const body =
+    '{"hash":"h","delay":"5","expiration":"9223372036854775807","gas_ratio":1.01,"gas_limit":1e6,"tx_receipt":{"gas_usage":1e-2,"ram_usage":{"user_003":"149","12345":"-67","__proto__":"1"},"returns":["[\\"<\\u003c\\"]"]}}'
+  expect(writeJson(transactionObject(body))).toBe(
+    '{"hash":"h","delay":5,"expiration":9223372036854775807,"gas_ratio":1.01,"gas_limit":1000000,"tx_receipt":{"gas_usage":0.01,"ram_usage":{"user_003":"149","12345":"-67","__proto__":"1"},"returns":["[\\"<\\u003c\\"]"]}}',
+  )
+  expect(writeJson(transactionObject(body), { numbers: 'string' })).toContain(
+    '"delay":"5","expiration":"9223372036854775807","gas_ratio":"1.01","gas_limit":"1000000","tx_receipt":{"gas_usage":"0.01"',
+  )
+})
+
+test.each([
+  ['1e-7', '0.0000001'],
+  ['1.5e-7', '0.00000015'],
+  ['1e+21', '1000000000000000000000'],
+  ['-2.50E3', '-2500'],
+  ['1.25e1', '12.5'],
+  ['0e5', '0'],
+  ['12.5', '12.5'],
+  ['text', 'text'],
+])('plainNumber: %s is %s', (text, expected) => {
+  expect(plainNumber(text)).toBe(expected)
+})
+
+test('toDouble: every finite double keeps its value and has no exponent', () => {
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), value => {
+      const { text } = toDouble(value)
+      return /^-?\d+(?:\.\d+)?$/.test(text) && Number(text) === value
+    }),
+  )
+})
+
+test('toIost: all digits of an int64 are kept', () => {
+  expect(toIost(2n ** 63n - 1n).text).toBe('92233720368.54775807')
 })
