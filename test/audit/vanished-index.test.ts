@@ -9,11 +9,11 @@ import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
-const HEIGHT = 200
+const HEIGHT = 60
 /** The last block of the batch that never completes. */
-const NEXT = 211
+const NEXT = 71
 /** The height of the load after the repair. */
-const LAST = 216
+const LAST = 76
 
 const isCheckpoint = ({ method, path, body }: Asked): boolean =>
   method === 'PUT' && path.includes('/_doc/checkpoint') && body.includes(`\\"height\\":${NEXT}`)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
+import { openTestElastic } from '../support/stores/elasticsearch.ts'
 
 /** A proxy between a process and its server. All requests pass until `decide` is called. */
 export type Gate = {
@@ -88,7 +89,7 @@ export function sqlitePlace(folder: string): SoakPlace {
 }
 
 export async function elasticPlace(url: string): Promise<SoakPlace> {
-  const prefix = `test-soak-${crypto.randomUUID().slice(0, 8)}`
+  const { prefix, destroy } = openTestElastic({ url, prefix: `test-soak-${crypto.randomUUID().slice(0, 8)}` })
   const gates = { loader: await openGate(() => url), service: await openGate(() => url) }
   return {
     name: 'elasticsearch',
@@ -102,9 +103,7 @@ export async function elasticPlace(url: string): Promise<SoakPlace> {
     close: async () => {
       await gates.loader.close()
       await gates.service.close()
-      const names = Object.keys((await (await fetch(`${url}/${prefix}-*`)).json()) as object)
-      for (let from = 0; from < names.length; from += 50)
-        await fetch(`${url}/${names.slice(from, from + 50).join(',')}`, { method: 'DELETE' })
+      await destroy()
     },
   }
 }
