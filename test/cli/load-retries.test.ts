@@ -155,12 +155,6 @@ describe('a load with a limit on waiting', () => {
     const over = { clock: { ...quickClock, after: timer.after }, store }
     expect(await endOf(loading(fault, { waitMs: 7 }, over))).toEqual([...end])
   })
-  test('ends at once if the node has another chain', async () => {
-    await loading(none, { waitMs: 60_000 })
-    const told: Told[] = []
-    const [code] = await endOf(loading(anotherChain, { waitMs: 3_600_000 }, { told }))
-    expect([code, told]).toEqual([3, []])
-  })
   test("a store whose end differs from the node's: a load with the limit fails at once, one without it waits", async () => {
     await loading(none, { waitMs: 60_000 })
     const forked: Fault = async ({ path }, truth) =>

@@ -3,11 +3,10 @@ import { createKey } from '#keys/key.ts'
 import { readExposition } from '../support/exposition.ts'
 import { askAlone } from '../support/processes/ask-alone.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
-import { keepAliveClient } from '../support/processes/keep-alive-client.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
-import { seen, until } from '../support/wait.ts'
-import { addKey, loadedFolder, stop } from './folder.ts'
+import { until } from '../support/wait.ts'
+import { stop } from './folder.ts'
 
 /** The places opened for tests, which are removed at the end. */
 const places: Place[] = []
@@ -106,44 +105,4 @@ test('processes: two on one port and one SQLite file both answer, and count the 
   expect(allowed).toBeGreaterThanOrEqual(100)
   await Promise.all([stop(one.service), stop(two.service)])
   expect(await used()).toBe(allowed)
-})
-
-const CLIENTS = 8
-
-test('restart: two processes on one port lose no request', async () => {
-  await using folder = await loadedFolder(60)
-  const key = await addKey(folder)
-  const serve = (port: number) =>
-    folder.start([...['serve', '--listen', `127.0.0.1:${port}`, '--reuse-port'], ...['--log-sample', '1000000']])
-  let serving = serve(0)
-  const url = new URL(await serving.firstLine)
-  const path = '/api/block/get-block-detail?number=7'
-  const expected = await (await fetch(new URL(path, url), { headers: { 'x-api-key': key } })).text()
-  expect(expected).toContain('"number":7')
-  const clients = Array.from({ length: CLIENTS }, () =>
-    keepAliveClient(Number(url.port), { path, headers: `X-API-Key: ${key}`, expected }),
-  )
-  const sum = (of: 'answered' | 'released'): number => clients.reduce((sum, { tally }) => sum + tally[of], 0)
-  let isOver = false
-  const loads = clients.map(async client => {
-    while (!isOver) await client.once()
-    client.close()
-  })
-  await until(() => sum('answered') > 200)
-  const restart = async (): Promise<number> => {
-    const next = serve(Number(url.port))
-    await next.firstLine
-    await stop(serving)
-    serving = next
-    const before = sum('answered')
-    await until(() => sum('answered') > before + 100)
-    return sum('released')
-  }
-  // A stopping process answers requests for one more second, to close its clients' connections. If a busy
-  // machine let no request through, the test repeats this.
-  await seen(restart, released => released > 0)
-  isOver = true
-  await Promise.all(loads)
-  expect(clients.flatMap(({ tally }) => tally.wrong).slice(0, 5)).toEqual([])
-  await stop(serving)
 })

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { askAlone } from '../support/processes/ask-alone.ts'
@@ -24,23 +23,6 @@ test('start: an address in use is one message and exit code 2', async () => {
     err: `iostlens: Address ${address} is in use by another program.\n  Stop that program, or choose another address with --listen HOST:PORT (port 0 picks a free port).\n`,
   })
   expect((await fetch(`http://${address}/health`)).status).toBe(200)
-})
-
-test('start: an invalid labels file is reported with its name, its line and the rule, and nothing is served', async () => {
-  await using folder = await cliFolder()
-  const path = join(folder.path, 'labels.csv')
-  await writeFile(path, 'name,label\nadmin,Some Admin\nAdmin,x\n')
-  await addKey(folder)
-  const options = [...SERVE, '--explorer', '--labels', path]
-  expect(await folder.run(options)).toEqual({
-    code: 2,
-    out: '',
-    err: `iostlens: Labels cannot be read from ${path}: line 3, "Admin,x", does not begin with the name of an account or the id of a contract.\n`,
-  })
-  await writeFile(path, 'name,label\nadmin,Some Admin\n')
-  const served = folder.start(options)
-  expect((await fetch(`${await served.firstLine}/health`)).status).toBe(200)
-  await stop(served)
 })
 
 test.each([

@@ -18,7 +18,7 @@ export type Gate = {
   close(): Promise<void>
 }
 
-export async function openGate(target: () => string): Promise<Gate> {
+export async function openGate(target: string): Promise<Gate> {
   let fateOf: (asked: Asked) => Fate = () => pass
   let held = Promise.withResolvers<void>()
   let waiting: { left: number; readonly done: () => void }[] = []
@@ -90,7 +90,7 @@ export function sqlitePlace(folder: string): SoakPlace {
 
 export async function elasticPlace(url: string): Promise<SoakPlace> {
   const { prefix, destroy } = openTestElastic({ url, prefix: `test-soak-${crypto.randomUUID().slice(0, 8)}` })
-  const gates = { loader: await openGate(() => url), service: await openGate(() => url) }
+  const gates = { loader: await openGate(url), service: await openGate(url) }
   return {
     name: 'elasticsearch',
     store: {
