@@ -6,6 +6,7 @@ import { MANIFEST, manifestText, readManifest } from '#archive/format.ts'
 import { openArchive } from '#archive/reader.ts'
 import { writeArchive } from '#archive/write.ts'
 import type { ProofLevel } from '#chain/block.ts'
+import { storeBlocks } from '#cli/archive/write.ts'
 import { archiveNode, createNode } from '#node/archive-node.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { Replay } from '#test/replay/serve.ts'
@@ -76,21 +77,36 @@ describe('writeArchive', () => {
     },
   )
 
+  test('an archive written from a store has the same bytes, with signatures from a node', async () => {
+    const at = await temporarySqlite(await loadedFile(HEIGHT))
+    const client = createNode({ urls: [node.url] })
+    try {
+      const { chain_id, genesis_hash, proof, blocks_per_file } = (await openArchive(whole)).manifest
+      const [stored, signal] = [join(folder, 'stored'), new AbortController().signal]
+      const of = { chain_id, genesis_hash, proof, blocks_per_file }
+      await writeArchive(stored, of, {
+        ...{ from: 0, to: HEIGHT, onWritten: () => undefined },
+        source: from => storeBlocks(at.store, { from, to: HEIGHT, signal }, { node: client, signed: true }),
+      })
+      expect(await filesIn(stored)).toEqual(await filesIn(whole))
+    } finally {
+      client.close()
+      await at.destroy()
+    }
+  })
+
   test('archive write makes the same archive of a node, of a store with a node, and of a store alone', async () => {
     await using cli = await cliFolder()
-    await Bun.write(join(cli.path, 'store.sqlite'), readSqlite(await loadedFile(HEIGHT)))
+    await Bun.write(join(cli.path, 'store.sqlite'), readSqlite(await loadedFile(60)))
     const write = async (name: string, ...options: readonly string[]) => {
-      expect(await cli.run(['archive', 'write', name, ...options])).toMatchObject({ code: 0 })
+      expect(await cli.run(['archive', 'write', name, '--prove', 'linked', '--to', '15', ...options])).toMatchObject({
+        code: 0,
+      })
       return await filesIn(join(cli.path, name))
     }
-    const [fromStore, fromNode] = [
-      ['--store', 'sqlite:store.sqlite'],
-      ['--node', node.url],
-    ]
-    const signed = ['--to', String(HEIGHT), '--blocks-per-file', String(EACH)]
-    expect(await write('both', ...fromStore, ...fromNode, ...signed)).toEqual(await filesIn(whole))
-    const linked = ['--prove', 'linked', '--to', '15']
-    expect(await write('store', ...fromStore, ...linked)).toEqual(await write('node', ...fromNode, ...linked))
+    const ofNode = await write('node', '--node', node.url)
+    expect(await write('both', '--node', node.url, '--store', 'sqlite:store.sqlite')).toEqual(ofNode)
+    expect(await write('store', '--store', 'sqlite:store.sqlite')).toEqual(ofNode)
   })
 
   test('an archive that has the name of its network is read, and continued as any other', async () => {

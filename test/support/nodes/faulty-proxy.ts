@@ -36,7 +36,7 @@ export const pass: Fate = { type: 'pass' }
  * `asked` stays empty, for runs of hours.
  */
 export async function openProxy(
-  target: string,
+  target: string | (() => string),
   fateOf: (asked: Asked) => Fate,
   { remember = true }: { readonly remember?: boolean } = {},
 ): Promise<Proxy> {
@@ -44,7 +44,7 @@ export async function openProxy(
   let number = 0
   const underWay = new Set<Promise<Answered>>()
   const forwarded = (one: Asked, headers: IncomingMessage['headers']): Promise<Answered> => {
-    const answer = forward(target, one, headers)
+    const answer = forward(typeof target === 'string' ? target : target(), one, headers)
     underWay.add(answer)
     const end = () => void underWay.delete(answer)
     answer.then(end, end)
