@@ -21,26 +21,10 @@ test('createLog: each plain entry is one line without secrets', () => {
 })
 
 test('createLog: JSON lines have the same content', () => {
-  expect(logged('json').map(line => JSON.parse(line))).toEqual([
-    {
-      time: '2026-11-21T08:00:00.000Z',
-      level: 'info',
-      message: 'Loaded blocks.',
-      height: 5,
-      node: 'http://***@n/',
-      reason: 'two words\nand "more"',
-    },
-    {
-      time: '2026-11-21T08:00:00.000Z',
-      level: 'info',
-      message: 'Opened the store.',
-      store: 'http://***@es:9200/main',
-    },
-    {
-      time: '2026-11-21T08:00:00.000Z',
-      level: 'error',
-      message: 'Refused a call.',
-      path: '/api/?apikey=***&module=base',
-    },
-  ])
+  const [first, ...others] = logged('json').map(line => JSON.parse(line))
+  expect(first).toEqual({
+    ...{ time: '2026-11-21T08:00:00.000Z', level: 'info', message: 'Loaded blocks.' },
+    ...{ height: 5, node: 'http://***@n/', reason: 'two words\nand "more"' },
+  })
+  expect(others).toMatchObject([{ store: 'http://***@es:9200/main' }, { path: '/api/?apikey=***&module=base' }])
 })

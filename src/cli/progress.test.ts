@@ -14,27 +14,18 @@ const paced = (height: number, target: number, given: Partial<LoadPace> = {}): L
   ...given,
 })
 
-test('barText: share, rates, remaining time and bottleneck are shown as far as there is room', () => {
-  expect(barText(paced(2_500, 10_000), 140)).toBe(
-    '[====>             ]  25.0 %  block 2,500 of 10,000  1,000 blocks/s  8 s left  limited by the store  3,500 documents/s  500 transactions/s',
-  )
-  expect(barText(paced(2_500, 10_000), 100)).toBe(
-    '[====>            ]  25.0 %  block 2,500 of 10,000  1,000 blocks/s  8 s left  limited by the store',
-  )
-  expect(barText(paced(9_999, 10_000, { secondsLeft: 1 }), 60)).toBe(
-    ' 99.9 %  block 9,999 of 10,000  1,000 blocks/s  1 s left',
-  )
-  expect(barText(paced(10_000, 10_000), 100)).toStartWith('[=====')
-  expect(barText(paced(10_000, 10_000), 100)).toEndWith(
-    '] 100.0 %  block 10,000 of 10,000  1,000 blocks/s  3,500 documents/s',
-  )
-})
+const NONE = { blocks: 0, transactions: 0, documents: 0, secondsLeft: undefined, limit: undefined }
+const FIRST = '[====>            ]  25.0 %  block 2,500 of 10,000  1,000 blocks/s  8 s left  limited by the store'
 
-test('barText: an empty store, a chain of one block and long loads are shown', () => {
-  const none = { blocks: 0, transactions: 0, documents: 0, secondsLeft: undefined, limit: undefined }
-  expect(barText(paced(-1, 10, none), 40)).toBe('  0.0 %  block 0 of 10  0 blocks/s')
-  expect(barText(paced(0, 0, none), 40)).toBe('100.0 %  block 0 of 0  0 blocks/s')
-  expect(barText(paced(0, 300_000_000, { secondsLeft: 3_000_000 }), 40)).toEndWith('34 d 17 h left')
+test.each([
+  [paced(2_500, 10_000), 140, `${FIRST.replace(' ]', '  ]')}  3,500 documents/s  500 transactions/s`],
+  [paced(2_500, 10_000), 100, FIRST],
+  [paced(9_999, 10_000, { secondsLeft: 1 }), 60, ' 99.9 %  block 9,999 of 10,000  1,000 blocks/s  1 s left'],
+  [paced(-1, 10, NONE), 40, '  0.0 %  block 0 of 10  0 blocks/s'],
+  [paced(0, 0, NONE), 40, '100.0 %  block 0 of 0  0 blocks/s'],
+  [paced(0, 3e8, { secondsLeft: 3_000_000 }), 40, '  0.0 %  block 0 of 300,000,000  1,000 blocks/s  34 d 17 h left'],
+])('barText: what there is room for is shown: %#', (pace, width, text) => {
+  expect(barText(pace, width)).toBe(text)
 })
 
 function viewed(isTerminal: boolean) {
@@ -62,28 +53,24 @@ function viewed(isTerminal: boolean) {
 
 test('progressView: without a terminal a line is written every ten seconds and one at the end', () => {
   const { view, update, lines } = viewed(false)
-  update(0, 0)
-  update(5_000, 1_000)
-  update(10_000, 2_000)
-  update(12_000, 10_000)
+  for (const [ms, height] of [
+    [0, 0],
+    [5_000, 1_000],
+    [10_000, 2_000],
+    [12_000, 10_000],
+  ] as const)
+    update(ms, height)
   view.end()
-  const [first, ...others] = lines as readonly [string, Record<string, unknown>][]
-  expect(first).toEqual([
-    'Loaded blocks.',
-    {
-      ...{ height: 0, target: 10_000, percent: 0 },
-      ...{ blocks_per_second: 0, transactions_per_second: 0, documents_per_second: 0 },
-    },
-  ])
-  expect(others.map(([, fields]) => fields)).toEqual([
-    {
-      ...{ height: 2_000, target: 10_000, percent: 20, seconds_left: 40, limited_by: 'node' },
-      ...{ blocks_per_second: 200, transactions_per_second: 100, documents_per_second: 700 },
-    },
-    {
-      ...{ height: 10_000, target: 10_000, percent: 100, seconds_left: 0, limited_by: 'node' },
-      ...{ blocks_per_second: 1_286, transactions_per_second: 643, documents_per_second: 4_500 },
-    },
+  const rates = (blocks: number, transactions: number, documents: number) => ({
+    blocks_per_second: blocks,
+    transactions_per_second: transactions,
+    documents_per_second: documents,
+  })
+  const target = 10_000
+  expect(lines.map(line => (line as readonly unknown[])[1])).toEqual([
+    { height: 0, target, percent: 0, ...rates(0, 0, 0) },
+    { height: 2_000, target, percent: 20, seconds_left: 40, limited_by: 'node', ...rates(200, 100, 700) },
+    { height: 10_000, target, percent: 100, seconds_left: 0, limited_by: 'node', ...rates(1_286, 643, 4_500) },
   ])
 })
 

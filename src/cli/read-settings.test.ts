@@ -138,15 +138,7 @@ test('environmentName: no two settings share a variable', () => {
 
 const settings = ['node', 'once', 'to', 'test-key', 'store-password'] as const
 const parse = (...args: string[]) => parseArguments('load', settings, args)
-function catchUsage(...args: string[]): string {
-  try {
-    parse(...args)
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'usage') return error.message
-    throw error
-  }
-  throw new Error('Nothing was refused.')
-}
+const catchUsage = (...args: string[]): string => messageOf(() => parse(...args))
 
 test('parseArguments: a value follows its flag or =', () => {
   expect(parse('--node', 'http://a', 'word', '--to=5')).toEqual({

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ArchivedBlock } from '#archive/block-lines.ts'
 import type { ArchiveManifest } from '#archive/format.ts'
@@ -11,12 +10,6 @@ import { createNode } from '#node/archive-node.ts'
 
 /** The number of blocks per file in these tests. */
 export const EACH = 200
-
-/** A folder that `await using` removes. */
-export async function temporaryFolder() {
-  const path = await mkdtemp(join(tmpdir(), 'archive-'))
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
-}
 
 type Writing = {
   readonly to: number

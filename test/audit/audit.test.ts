@@ -3,40 +3,32 @@ import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'
-import { type ListDoc, lists } from '#indices/list.ts'
+import { lists } from '#indices/list.ts'
+import { blockId, recordId } from '#indices/position.ts'
 import { type RecordDoc, records } from '#indices/record.ts'
-import { type AnyIndex, stateIndices } from '#indices/registry.ts'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
-import { type TransactionDoc, transactions } from '#indices/transaction.ts'
+import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
 import { replayedNode } from '../support/nodes/replayed-node.ts'
 import { audited, repaired } from '../support/stores/audited.ts'
-import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
-import { type Dump, differences } from '../support/stores/dump.ts'
-import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { type Damageable, damageableElastic, damageableSqlite, readAll } from '../support/stores/damage.ts'
+import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
+import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 
 /** The first blocks of the recorded chain, enough for every kind of document. */
 const HEIGHT = 860
-const WHOLE = { complete: true, notes: [], found: [], findings: [] }
 
 const replay = replayedNode(HEIGHT)
-
-/** All documents of an index, in order of id. */
-async function all({ store }: Damageable, index: AnyIndex) {
-  const audit = await store.audit()
-  const docs: { readonly id: string; readonly doc: object | undefined }[] = []
-  for await (const page of audit.scan(index)) docs.push(...page)
-  await audit.close()
-  return docs.sort((a, b) => (a.id < b.id ? -1 : 1))
-}
 
 type Rows = (doc: RecordDoc) => readonly string[]
 
 /** Names of a row's places as findings have them: `lists <key> row <ordinal>`. */
 async function rowsNamed(place: Damageable): Promise<Rows> {
   const names = new Map<number, string>()
-  for (const { doc } of await all(place, lists)) names.set((doc as ListDoc).number, (doc as ListDoc).id)
+  for (const { doc } of await readAll(place, lists)) names.set(doc.number, doc.id)
   return ({ places }) => places.map(at => `lists ${names.get(Number(at >> 32n))} row ${at & 0xffffffffn}`)
 }
 
@@ -47,7 +39,7 @@ async function damageState(place: Damageable): Promise<readonly string[]> {
   const expected: string[] = []
   for (const index of stateIndices) {
     // The ABIs of system contracts are not on the chain, so an audit cannot check them.
-    const ids = (await all(place, index))
+    const ids = (await readAll(place, index))
       .map(({ id }) => id)
       .filter(id => index !== contracts || id.startsWith('Contract'))
     const [first, second] = ids
@@ -73,13 +65,13 @@ async function damageState(place: Damageable): Promise<readonly string[]> {
 /** Damages history that the blocks' own hashes cover, and rows. Returns the expected findings. */
 async function damageHistory(place: Damageable, rowsOf: Rows): Promise<readonly string[]> {
   const inElastic = (...lines: readonly string[]): readonly string[] => (place.kind === 'elastic' ? lines : [])
-  const rows = (await all(place, records)).map(({ doc }) => doc as RecordDoc)
+  const rows = (await readAll(place, records)).map(({ doc }) => doc)
   const [changed, lost, placeless, copied] = [10, 200, 1_000, 2_500].map(at => rows[at]) as RecordDoc[]
   if (!changed || !lost || !placeless || !copied) throw new Error('There are too few rows.')
   await place.change(blocks, '000000000007', 'hash8', 7n)
   await place.change(blocks, '000000000008', 'gas_usage', 7n)
   await place.change(blocks, '000000000009', 'base_hash8', 9n)
-  const [sent] = await all(place, transactions)
+  const [sent] = await readAll(place, transactions)
   await place.change(transactions, sent?.id ?? '', 'hash8', 7n)
   await place.change(records, changed.id, 'amount', '1.5')
   await place.remove(records, lost.id)
@@ -106,7 +98,7 @@ async function damageHistory(place: Damageable, rowsOf: Rows): Promise<readonly 
  * Returns the expected findings.
  */
 async function damageSource(place: Damageable): Promise<string[]> {
-  const sent = (await all(place, transactions)).map(({ doc }) => doc as TransactionDoc)
+  const sent = (await readAll(place, transactions)).map(({ doc }) => doc)
   const [, lost, changed] = sent.filter(({ height }) => height > 700)
   if (lost === undefined || changed === undefined) throw new Error('There are too few transactions.')
   await place.remove(blocks, '000000000100')
@@ -123,7 +115,15 @@ async function damageSource(place: Damageable): Promise<string[]> {
   ]
 }
 
-function suite(open: () => Promise<Damageable>): void {
+/** Changes the text of an action, which only a sample of the node's blocks shows. Returns the expected finding. */
+async function damageAction(place: Damageable): Promise<string> {
+  const [sent] = (await readAll(place, transactions)).map(({ doc }) => doc).slice(-1)
+  if (sent === undefined) throw new Error('There is no transaction.')
+  await place.change(transactions, sent.id, 'body', sent.body.replace('"publisher":"', '"publisher":"x'))
+  return `transactions ${sent.id} body`
+}
+
+function suite(open: () => Promise<Damageable>, isSqlite: boolean): void {
   let place: Damageable
   let clean: Dump
   beforeAll(async () => {
@@ -133,29 +133,39 @@ function suite(open: () => Promise<Damageable>): void {
   })
   afterAll(() => place.destroy())
 
-  test('audit: a loaded store is whole; a node at a higher block is compared by blocks only', async () => {
-    expect(await audited(place.store, { node: replay.node, sample: 20 })).toEqual({
-      ...WHOLE,
-      notes: [
-        'The node returns the state of block 4851 only, but block 860 is published, so balances, votes and accounts were not compared.',
-      ],
+  if (isSqlite)
+    test('audit: a loaded store is whole; a node at a higher block is compared by blocks only', async () => {
+      expect(await audited(place.store, { node: replay.node, sample: 20 })).toMatchObject({
+        ...{ complete: true, found: [], findings: [] },
+        notes: [
+          'The node returns the state of block 4851 only, but block 860 is published, so balances, votes and accounts were not compared.',
+        ],
+      })
     })
-  })
 
-  test('audit: each kind of damage, also by another program that keeps no versions, is named and nothing else; a repair restores every byte', async () => {
+  test('audit: each kind of damage, also by another program that keeps no versions, is named and nothing else; a repair restores every byte from the node, and without it writes nothing', async () => {
     const rowsOf = await rowsNamed(place)
-    const [, , third = '', fourth = ''] = (await all(place, balances)).map(({ id }) => id)
-    const expected = [...(await damageHistory(place, rowsOf)), ...(await damageState(place))]
+    const [, , third = '', fourth = ''] = (await readAll(place, balances)).map(({ id }) => id)
+    const lost = await damageSource(place)
+    const expected = [...lost, ...(await damageHistory(place, rowsOf)), ...(await damageState(place))]
     await place.change(accounts, 'admin', 'permissions', '{')
     await place.edit(balances, third, 'amount', 7n)
     await place.edit(balances, fourth, 'amount', 8n, 2 ** 40)
-    const edited = place.kind === 'sqlite' ? 'amount' : 'document'
+    const edited = isSqlite ? 'amount' : 'document'
     const damaged = await place.dump()
+    const { complete, found } = await repaired(place.store)
+    expect([complete, found]).toEqual([
+      false,
+      expect.arrayContaining(lost.map(line => `blocks ${/\d{12}/.exec(line)?.[0]} document`)),
+    ])
+    expect(differences(await place.dump(), damaged)).toEqual([])
+
     const named = [
       ...expected.filter(line => !line.startsWith('accounts admin ')),
       'accounts admin document',
       `balances ${third} ${edited}`,
       `balances ${fourth} ${edited}`,
+      await damageAction(place),
     ]
     const at = await place.store.published()
     // The storage of a node is only compared at the same height and hash, so the answer pretends to have both.
@@ -163,37 +173,17 @@ function suite(open: () => Promise<Damageable>): void {
       ...replay.node,
       storage: async asked => ({ ...(await replay.node.storage(asked)), height: HEIGHT, hash: at?.hash ?? '' }),
     }
-    const { findings } = await audited(place.store, { node: same })
+    const { findings } = await repaired(place.store, { node: same, sample: HEIGHT + 1 })
     const byReplay = findings.filter(({ by }) => by !== 'node').map(({ index, id, field }) => `${index} ${id} ${field}`)
     expect(byReplay.sort()).toEqual([...new Set(named)].sort())
-    expect(differences(await place.dump(), damaged)).toEqual([])
-    await repaired(place.store)
-    expect(differences(await place.dump(), clean)).toEqual([])
-    expect(await audited(place.store)).toEqual(WHOLE)
-  })
-
-  test('audit: lost blocks and transactions are named, and restored from the node, as is an action that only its sample shows', async () => {
-    const expected = await damageSource(place)
-    const damaged = await place.dump()
-    const alone = await repaired(place.store)
-    expect({ complete: alone.complete, found: alone.found }).toEqual({
-      complete: false,
-      found: [...new Set(expected.map(line => `blocks ${/\d{12}/.exec(line)?.[0]} document`))].sort(),
-    })
-    expect(differences(await place.dump(), damaged)).toEqual([])
-    const [sent] = (await all(place, transactions)).map(({ doc }) => doc as TransactionDoc).slice(-1)
-    if (sent === undefined) throw new Error('There is no transaction.')
-    await place.change(transactions, sent.id, 'body', sent.body.replace('"publisher":"', '"publisher":"x'))
-    expected.push(`transactions ${sent.id} body`)
-    expect((await repaired(place.store, { node: replay.node, sample: HEIGHT + 1 })).found).toEqual(expected.sort())
     expect(differences(await place.dump(), clean)).toEqual([])
   })
 
   test('rewrite: repeated, or with nothing to write, it changes no correct document', async () => {
     const identity = await place.store.identity()
     if (identity === undefined) throw new Error('Nothing is loaded.')
-    const [row] = await all(place, records)
-    const [held] = await all(place, balances)
+    const [row] = await readAll(place, records)
+    const [held] = await readAll(place, balances)
     const writer = await place.store.takeOver(identity)
     const put = [
       { index: records, doc: row?.doc as RecordDoc },
@@ -211,5 +201,66 @@ function suite(open: () => Promise<Damageable>): void {
   })
 }
 
-describe('audit of SQLite', () => suite(damageableSqlite))
-if (elasticsearchUrl() !== undefined) describe('audit of Elasticsearch', () => suite(damageableElastic))
+describe('audit of SQLite', () => suite(damageableSqlite, true))
+if (elasticsearchUrl() !== undefined) describe('audit of Elasticsearch', () => suite(damageableElastic, false))
+
+/** Documents per partition: four partitions are filled. */
+const PARTITION = 1_500
+
+describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partitions', () => {
+  test('audit: partitions are whole; a lost row and duplicates in wrong partitions are named and repaired, also in merged ones', async () => {
+    const { store, url, prefix, ask, destroy } = openTestElastic({ partitionDocuments: PARTITION })
+    const counts = () =>
+      Promise.all(historyIndices.map(async ({ name }) => (await ask<{ count: number }>('GET', `${name}/_count`)).count))
+    /** Copies a document unchanged into another partition. */
+    const copy = async (name: string, id: string, from: string, to: string): Promise<void> => {
+      const { _source } = await ask<{ _source: object }>('GET', `${name}-${from}/_doc/${id}`)
+      await ask('PUT', `${name}-${to}/_doc/${id}?refresh=true`, _source)
+    }
+    try {
+      await loadFrom(ARCHIVED, store, { to: HEIGHT, prove: 'linked' })
+      const firsts = await store.partitions.firsts()
+      expect(firsts.length).toBeGreaterThan(2)
+      const last = String(firsts.length - 1).padStart(6, '0')
+      const firstIn = async (name: string): Promise<string> => {
+        const path = `${name}-${last}/_search?size=1&sort=height`
+        const found = await ask<{ hits: { hits: readonly [{ _id: string }] } }>('GET', path)
+        return found.hits.hits[0]._id
+      }
+      const [clean, before] = [await dumpElastic(url, prefix), await counts()]
+
+      // Duplicates: from the first partition in the last, and the other way round. Then the first one becomes
+      // read-only.
+      const [lost, early, late] = [recordId(0, 0, 3), recordId(0, 0, 4), await firstIn('records')]
+      const sent = await firstIn('transactions')
+      await copy('records', early, '000000', last)
+      await copy('records', late, last, '000000')
+      await copy('transactions', sent, last, '000000')
+      await copy('blocks', blockId(7), '000000', last)
+      await ask('DELETE', `records-000000/_doc/${lost}?refresh=true`)
+      await store.partitions.merge({ signal: new AbortController().signal, onProgress: () => undefined })
+      const more = new Map([
+        ['blocks', 1],
+        ['transactions', 1],
+        // Two duplicates, and one lost row.
+        ['records', 1],
+      ])
+      expect(await counts()).toEqual(historyIndices.map(({ name }, at) => (before[at] ?? 0) + (more.get(name) ?? 0)))
+
+      const damaged = [
+        `blocks ${blockId(7)} document`,
+        ...[lost, early, late].map(id => `records ${id} document`),
+        `transactions ${sent} document`,
+      ]
+      const { found } = await repaired(store)
+      expect(found.filter(line => !line.startsWith('lists '))).toEqual(damaged)
+      expect(await counts()).toEqual(before)
+      expect(differences(await dumpElastic(url, prefix), clean)).toEqual([])
+      const [index, settings] = [`${prefix}-records-000000`, { 'index.blocks.write': 'true' }]
+      const readOnly = await ask('GET', 'records-000000/_settings/index.blocks.write?flat_settings=true')
+      expect<unknown>(readOnly).toEqual({ [index]: { settings } })
+    } finally {
+      await destroy()
+    }
+  })
+})

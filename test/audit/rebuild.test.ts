@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { type RebuiltBlock, rebuildBlock } from '#audit/source.ts'
 import { fromBaseTransaction } from '#chain/base-transaction.ts'
 import { encodeBase58 } from '#chain/base58.ts'
-import type { Block, Transaction } from '#chain/block.ts'
+import type { Block } from '#chain/block.ts'
 import { hash8, hashBytes, merkleRoot } from '#chain/hash.ts'
 import { headHash } from '#chain/head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
@@ -14,14 +14,17 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 const HEIGHT = 1201
 const NOTHING = new Uint8Array()
 
-/** The transaction with another message, as executed: lone surrogates stand for bytes that are no character. */
-const saying = (tx: Transaction, message: string): Transaction => ({ ...tx, receipt: { ...tx.receipt, message } })
+/** Messages of receipts by the position of the transaction: lone surrogates stand for bytes that are no character. */
+type Messages = Readonly<Record<number, string>>
 
-/** The recorded block with other messages in the receipts, by position, and with the hashes that belong to them. */
-async function blockWith(messages: ReadonlyMap<number, string>): Promise<Block> {
+/** The recorded block with other messages in the receipts, and with the hashes that belong to them. */
+async function blockWith(messages: Messages): Promise<Block> {
   const block = (await recordedBlocks())[HEIGHT]?.block
   if (block === undefined) throw new Error('The block is not recorded.')
-  const transactions = block.transactions.map((tx, at) => saying(tx, messages.get(at) ?? tx.receipt.message))
+  const transactions = block.transactions.map((tx, at) => ({
+    ...tx,
+    receipt: { ...tx.receipt, message: messages[at] ?? tx.receipt.message },
+  }))
   const bytes = (hash: string) => hashBytes(hash) ?? NOTHING
   const root = merkleRoot(transactions.map(({ hash, receipt }) => receiptHash(bytes(hash), receipt) ?? NOTHING))
   const hash = headHash({
@@ -38,10 +41,10 @@ async function blockWith(messages: ReadonlyMap<number, string>): Promise<Block> 
 }
 
 /** The block rebuilt from the documents of the store: the node's JSON, with these messages in it. */
-function rebuilt(block: Block, messages: ReadonlyMap<number, string>): RebuiltBlock {
+function rebuilt(block: Block, messages: Messages): RebuiltBlock {
   const [base] = block.transactions
   const bodies = block.transactions.map(({ body }, at) => {
-    const shown = messages.get(at)
+    const shown = messages[at]
     return shown === undefined ? body : body.replace(/"message": ?"[^"]*"/, () => `"message":${JSON.stringify(shown)}`)
   })
   const doc = {
@@ -74,41 +77,25 @@ function rebuilt(block: Block, messages: ReadonlyMap<number, string>): RebuiltBl
 const CUT = 'within a \udce6\udc96'
 
 test('rebuildBlock: a receipt stored with lost bytes is proved by the root of the receipts', async () => {
-  const block = await blockWith(new Map([[1, CUT]]))
+  const block = await blockWith({ 1: CUT })
   // Some JSON writers replace each byte, others the whole run of bytes.
   for (const shown of ['within a \ufffd\ufffd', 'within a \ufffd']) {
-    const { block: again, proved } = rebuilt(block, new Map([[1, shown]]))
+    const { block: again, proved } = rebuilt(block, { 1: shown })
     expect([again.transactions[1]?.receipt.message, proved]).toEqual([shown, true])
   }
 })
 
 test('rebuildBlock: lost bytes that nothing stored can restore are no damage, and are not proved', async () => {
-  const inside = 'in \udce6\udc96 the middle'
-  const shown = 'in \ufffd\ufffd the middle'
-  const one = await blockWith(new Map([[1, inside]]))
-  expect(rebuilt(one, new Map([[1, shown]])).proved).toBe(false)
-  const two = await blockWith(
-    new Map([
-      [1, CUT],
-      [2, CUT],
-    ]),
-  )
+  const one = await blockWith({ 1: 'in \udce6\udc96 the middle' })
+  expect(rebuilt(one, { 1: 'in \ufffd\ufffd the middle' }).proved).toBe(false)
+  const two = await blockWith({ 1: CUT, 2: CUT })
   const cut = 'within a \ufffd\ufffd'
-  expect(
-    rebuilt(
-      two,
-      new Map([
-        [1, cut],
-        [2, cut],
-      ]),
-    ).proved,
-  ).toBe(false)
+  expect(rebuilt(two, { 1: cut, 2: cut }).proved).toBe(false)
 })
 
 test('rebuildBlock: lost bytes excuse differences in receipts only', async () => {
-  const block = await blockWith(new Map([[1, CUT]]))
-  expect(() => rebuilt(block, new Map([[1, 'all is well']]))).toThrow(`Block ${HEIGHT}: merkle root of its receipts is`)
-  const shown = new Map([[1, '\ufffd']])
-  expect(() => rebuilt({ ...block, witness: 'another' }, shown)).toThrow('its head does not have the hash')
-  expect(() => rebuilt({ ...block, parentHash: block.hash }, shown)).toThrow('its head does not have the hash')
+  const block = await blockWith({ 1: CUT })
+  expect(() => rebuilt(block, { 1: 'all is well' })).toThrow(`Block ${HEIGHT}: merkle root of its receipts is`)
+  for (const wrong of [{ witness: 'another' }, { parentHash: block.hash }])
+    expect(() => rebuilt({ ...block, ...wrong }, { 1: '\ufffd' })).toThrow('its head does not have the hash')
 })

@@ -3,14 +3,15 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { replayed } from '../support/stores/loading.ts'
+import { addKey, expectEnd, stop, storeIn } from './folder.ts'
 
 /** The part of the chain that is loaded while two copies are made. */
-const HEIGHT = 1_000
+const HEIGHT = 700
 
 test('backup: copies of a store during load and service are whole; a restored copy is loaded further and verified', async () => {
   await using folder = await cliFolder()
   await using node = await replayed(HEIGHT)
-  const key = (await folder.run(['keys', 'add', 'kept'])).out.trim().split('\n').at(-1) ?? ''
+  const key = await addKey(folder)
   const up = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0', '--prove', 'linked'])
   await up.firstLine
   // The chain is being loaded from its first to its last block. The first copies may find nothing loaded yet.
@@ -24,17 +25,15 @@ test('backup: copies of a store during load and service are whole; a restored co
     }
   }
   await up.logs('Loaded blocks.')
-  up.kill('SIGTERM')
-  expect((await up.ended).code).toBe(0)
+  await stop(up)
+  await expectEnd(folder, ['backup', 'nowhere/copy.sqlite'], 2, 'does not exist')
   for (const copy of copies) {
     const { code, err } = await folder.run(['status', '--all', '--node', node.url, '--store', `sqlite:${copy}`])
     expect([copy, code, err]).toEqual([copy, 0, ''])
   }
 
-  const taken = copies[0] ?? ''
-  const data = join(folder.path, 'data')
-  for (const end of ['', '-wal', '-shm']) await rm(join(data, `iostlens.sqlite${end}`), { force: true })
-  await rename(join(folder.path, taken), join(data, 'iostlens.sqlite'))
+  for (const end of ['', '-wal', '-shm']) await rm(`${storeIn(folder)}${end}`, { force: true })
+  await rename(join(folder.path, copies[0] ?? ''), storeIn(folder))
   expect(await folder.run(['load', '--node', node.url, '--once'])).toMatchObject({
     code: 0,
     out: `Loaded up to block ${HEIGHT}.\n`,
@@ -45,18 +44,4 @@ test('backup: copies of a store during load and service are whole; a restored co
     headers: { 'x-api-key': key },
   })
   expect([response.status, response.headers.get('x-block-height')]).toEqual([200, String(HEIGHT)])
-})
-
-test('backup: files are never replaced, an empty store and a missing folder are refused, leftovers are removed', async () => {
-  await using folder = await cliFolder()
-  await using node = await replayed(30)
-  expect(await folder.run(['backup', 'copy.sqlite'])).toMatchObject({ code: 2 })
-  await folder.run(['load', '--node', node.url, '--once'])
-  await Bun.write(join(folder.path, 'copy.sqlite.partial'), 'of one that was killed')
-  expect((await folder.run(['backup', 'copy.sqlite'])).code).toBe(0)
-  expect(await Bun.file(join(folder.path, 'copy.sqlite.partial')).exists()).toBe(false)
-  const again = await folder.run(['backup', 'copy.sqlite'])
-  expect([again.code, again.err]).toEqual([2, expect.stringContaining('exists; a copy replaces no file')])
-  const nowhere = await folder.run(['backup', 'nowhere/copy.sqlite'])
-  expect([nowhere.code, nowhere.err]).toEqual([2, expect.stringContaining('does not exist')])
 })

@@ -1,8 +1,13 @@
 import { afterAll, expect, test } from 'bun:test'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cliFolder } from '../support/processes/cli-process.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { ask } from '../support/stores/ask-elastic.ts'
+import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+import { ARCHIVED } from '../support/stores/loading.ts'
 import { testFolder } from '../support/test-folder.ts'
+import { until } from '../support/wait.ts'
+import { expectEnd, stop } from './folder.ts'
 
 const folder = testFolder()
 
@@ -30,6 +35,7 @@ const at = (server: keyof typeof servers): readonly string[] => [
   '--store',
   `https://127.0.0.1:${servers[server].port}/iostlens`,
 ]
+const AWAY = 'http://127.0.0.1:1/iostlens'
 const TLS_HELP = /cannot be reached by TLS: .+\n {2}Set --store-ca to the PEM file/
 
 const CASES: readonly (readonly [name: string, args: readonly string[], code: number, says: RegExp])[] = [
@@ -39,19 +45,26 @@ const CASES: readonly (readonly [name: string, args: readonly string[], code: nu
   ['https to a server without TLS', at('plain'), 2, TLS_HELP],
   ['a folder as store', ['--store', `sqlite:${folder}`], 2, /is not a file\.\n {2}Set --store to a file\./],
   ['a store below a file', ['--store', `sqlite:${own.path}/x.sqlite`], 2, /ENOTDIR|EEXIST/],
-  ['a store that is away', ['--store', 'http://127.0.0.1:1/iostlens'], 75, /cannot be reached/],
+  ['a store that is away', ['--store', AWAY], 75, /cannot be reached/],
   ['an unknown host of a store', ['--store', 'http://nosuch.invalid:9200/iostlens'], 75, /cannot be reached/],
 ]
 
 test.each(CASES)('exit code: %s', async (_name, args, code, says) => {
   await using cli = await cliFolder()
-  for (const command of [
-    ['keys', 'list'],
-    ['load', '--once', '--node', 'http://127.0.0.1:1', '--wait', '100ms'],
-  ]) {
-    const ended = await cli.run([...command, ...args])
-    expect([command, ended.code, ended.err]).toEqual([command, code, expect.stringMatching(says)])
-  }
+  await expectEnd(cli, ['keys', 'list', ...args], code, says)
+})
+
+const ONCE = ['load', '--once', '--wait', '100ms', '--node'] as const
+
+test.each([
+  ['a store with TLS of an unknown authority', [...ONCE, 'http://127.0.0.1:1', ...at('own')], 2, TLS_HELP],
+  ['a store that is away', [...ONCE, 'http://127.0.0.1:1', '--store', AWAY], 75, /cannot be reached/],
+  ['a host that does not exist', [...ONCE, 'http://nosuch.invalid:30001'], 75, /host name in --node is unknown/],
+  ['a text that is no URL', [...ONCE, 'nosuch:30001'], 2, /--node is 'nosuch:30001'/],
+  ['a node that is away', [...ONCE, 'http://127.0.0.1:1'], 75, /ECONNREFUSED/],
+] as const)('exit code of a load: %s', async (_name, args, code, says) => {
+  await using cli = await cliFolder()
+  await expectEnd(cli, args, code, says)
 })
 
 test('exit code: a node whose TLS is wrong', async () => {
@@ -62,12 +75,11 @@ test('exit code: a node whose TLS is wrong', async () => {
     expect([server, command, code, err]).toEqual([server, command, 2, refused])
   }
   // All at once, since each waits longer than it works.
-  await Promise.all(
-    (Object.keys(servers) as (keyof typeof servers)[]).flatMap(server => [
-      run(server, 'load', '--once', '--store', `sqlite:${server}.sqlite`),
-      run(server, 'archive', 'write', server, '--prove', 'linked'),
-    ]),
-  )
+  await Promise.all([
+    run('own', 'load', '--once', '--store', 'sqlite:own.sqlite'),
+    run('foreign', 'load', '--once', '--store', 'sqlite:foreign.sqlite'),
+    run('plain', 'archive', 'write', 'plain', '--prove', 'linked'),
+  ])
 })
 
 test('exit code: a node whose authority NODE_EXTRA_CA_CERTS names is asked', async () => {
@@ -92,3 +104,56 @@ test('exit code: a file that the operator named and the system refuses is no bug
     expect([args, code, err]).toEqual([args, 2, expect.not.stringContaining('bug')])
   }
 })
+
+/** A mistyped store is not an empty one: what only reads says so and creates nothing. */
+
+const READERS = [
+  ['status'],
+  ['verify'],
+  ['repair'],
+  ['repair', '--dry-run'],
+  ['backup', 'copy'],
+  ['copy', '--to', 'sqlite:copy.sqlite'],
+  ['archive', 'write', 'archive', '--node', ARCHIVED],
+  ['keys', 'list'],
+  ['keys', 'revoke', 'x'],
+  ['keys', 'export', 'keys.ndjson'],
+  ['indices', 'merge'],
+] as readonly (readonly string[])[]
+
+async function expectAbsent(folder: CliFolder, store: string, readers: typeof READERS): Promise<void> {
+  for (const args of readers) {
+    const { code, err } = await folder.run([...args, '--store', store])
+    expect([args, code, err]).toEqual([args, 2, expect.stringContaining('does not exist')])
+  }
+  const serving = folder.start(['serve', '--store', store, '--listen', '127.0.0.1:0', '--test-key', 'public'])
+  const url = await serving.firstLine
+  await until(async () => (await (await fetch(`${url}/ready`)).text()).includes('The store does not exist'))
+  expect((await fetch(`${url}/ready`)).status).toBe(503)
+  // Requests are counted for a day, which is what a service would store.
+  for (let count = 0; count < 3; count++) await (await fetch(`${url}/api/base/get-overview?apikey=public`)).text()
+  await serving.logs('does not exist')
+  await stop(serving)
+}
+
+test('a wrong path: status, serve and others say that there is no store, and create no file', async () => {
+  await using folder = await cliFolder()
+  mkdirSync(join(folder.path, 'there'))
+  await expectAbsent(folder, `sqlite:${join(folder.path, 'nowhere/at/all/chain.sqlite')}`, READERS)
+  await expectAbsent(folder, `sqlite:${join(folder.path, 'there/chain.sqlite')}`, READERS.slice(0, 1))
+  expect(readdirSync(folder.path, { recursive: true })).toEqual(['there'])
+})
+
+test.skipIf(elasticsearchUrl() === undefined)(
+  'a wrong prefix: status, serve and others say that there is no store, and create no index',
+  async () => {
+    const { url, prefix, destroy } = openTestElastic()
+    await using folder = await cliFolder()
+    try {
+      await expectAbsent(folder, `${url}/${prefix}`, READERS.slice(0, 4))
+      expect(await ask<object>('GET', `${url}/${prefix}*`)).toEqual({})
+    } finally {
+      await destroy()
+    }
+  },
+)

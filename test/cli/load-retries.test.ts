@@ -8,12 +8,12 @@ import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
-import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { type Fault, type FaultyNode, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
-import { turn } from '../support/wait.ts'
+import { seen, turn, until } from '../support/wait.ts'
+import { addKey, loadedFolder, stop } from './folder.ts'
 
-const HEIGHT = 300
-const BAD = 222
+const HEIGHT = 60
 
 let place: Awaited<ReturnType<typeof temporarySqlite>>
 beforeEach(async () => {
@@ -71,99 +71,73 @@ async function loading(
   }
 }
 
-/** The answers that contain block BAD, without its last transaction. */
-async function dropped(truth: () => Promise<string>): Promise<Response | undefined> {
-  const answer = JSON.parse(await truth()) as {
-    readonly block?: { readonly number: string; readonly transactions: unknown[] }
-    readonly blocktx_list?: readonly { readonly block_number: string; readonly tx_list: unknown[] }[]
-  }
+/** Exit code and message of a load that ends. */
+const endOf = (load: Promise<unknown>): Promise<readonly unknown[]> =>
+  load.then(
+    done => [0, done],
+    (error: unknown) => [toExitCode(error), String(error)],
+  )
+
+/** Block 44 lacks its last transaction. */
+const dropping: Fault = async (_asked, truth) => {
+  const answer = JSON.parse(await truth())
   const list =
-    answer.block?.number === String(BAD)
+    answer.block?.number === '44'
       ? answer.block.transactions
-      : answer.blocktx_list?.find(({ block_number }) => block_number === String(BAD))?.tx_list
+      : answer.blocktx_list?.find((each: { block_number: string }) => each.block_number === '44')?.tx_list
   return list?.pop() === undefined ? undefined : new Response(JSON.stringify(answer))
 }
+const away: Fault = () => new Response('away', { status: 503 })
+const anotherChain: Fault = async ({ path }, truth) =>
+  path === '/getChainInfo' ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024')) : undefined
+const none: Fault = () => undefined
 
-const FAULTS: readonly (readonly [name: string, fault: Fault, level: string, says: RegExp])[] = [
-  [
-    'a transaction is dropped from a block',
-    ({ path }, truth) => (path === '/getChainInfo' ? undefined : dropped(truth)),
-    'error',
-    /222/,
-  ],
-  [
-    'an answer is far too large',
-    ({ path }) =>
-      path === '/getChainInfo' || path.startsWith('/getBlockByNumber/0/')
-        ? undefined
-        : new Response(new Uint8Array(2_000_001)),
-    'error',
-    /is over 1048576 bytes/,
-  ],
-  ['everything is refused', () => new Response('away', { status: 503 }), 'warn', /status 503/],
-  [
-    'another chain answers at the address',
-    async ({ path }, truth) =>
-      path === '/getChainInfo'
-        ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024'))
-        : undefined,
-    'error',
-    /1024/,
-  ],
-]
+const [DROPPED, AWAY] = [/\b44\b/, /status 503/]
 
-describe('a load in a process that also serves', () => {
-  test.each(FAULTS)('continues by itself when the node recovers: %s', async (_name, fault, level, says) => {
+test.each([
+  ['a transaction is dropped from a block', dropping, 'error', DROPPED],
+  ['everything is refused', away, 'warn', AWAY],
+  ['another chain answers at the address', anotherChain, 'error', /1024/],
+] as const)(
+  'a load that also serves continues by itself when the node recovers: %s',
+  async (_name, fault, level, says) => {
     // The store already knows its chain.
+    if (fault === anotherChain) await loading(none, 'always')
     const told: Told[] = []
-    await loading(() => undefined, 'always')
-    expect((await place.store.published())?.height).toBe(HEIGHT)
-    const fresh = await temporarySqlite()
-    await fresh.store.create()
-    let broken = true
-    const healing: Fault = (asked, truth) => {
-      if (told.length >= 2) broken = false
-      return broken ? fault(asked, truth) : undefined
-    }
-    const store = level === 'error' && says.source === '1024' ? place.store : fresh.store
-    expect(await loading(healing, 'always', { told, store })).toEqual({ height: HEIGHT })
+    const healing: Fault = (asked, truth) => (told.length < 2 ? fault(asked, truth) : undefined)
+    expect(await loading(healing, 'always', { told })).toEqual({ height: HEIGHT })
     expect(told.slice(0, 2)).toEqual(Array(2).fill([level, expect.stringMatching(says)]))
-    await fresh.destroy()
-  })
-})
+  },
+)
 
 describe('a load with a limit on waiting', () => {
-  test.each(FAULTS.slice(0, 3))(
-    'waits for --wait, then exits with 75 (retry later): %s',
-    async (_name, fault, _level, says) => {
-      const timer = heldTimer()
-      const told: Told[] = []
-      const seen: Fault = (asked, truth) => {
-        if (told.length >= 2) timer.over()
-        return fault(asked, truth)
-      }
-      const failed = await loading(seen, { waitMs: 7 }, { told, clock: { ...quickClock, after: timer.after } }).catch(
-        (error: unknown) => error,
-      )
-      expect([toExitCode(failed), String(failed)]).toEqual([75, expect.stringMatching(says)])
-      expect(timer.asked()).toBe(7)
-    },
-  )
+  test.each([
+    ['a transaction is dropped', dropping, DROPPED],
+    ['everything is refused', away, AWAY],
+  ] as const)('waits for --wait, then exits with 75 (retry later): %s', async (_name, fault, says) => {
+    const timer = heldTimer()
+    const told: Told[] = []
+    const seen: Fault = (asked, truth) => {
+      if (told.length >= 2) timer.over()
+      return fault(asked, truth)
+    }
+    const over = { told, clock: { ...quickClock, after: timer.after } }
+    expect(await endOf(loading(seen, { waitMs: 7 }, over))).toEqual([75, expect.stringMatching(says)])
+    expect(timer.asked()).toBe(7)
+  })
   test('waits for --wait when a node hangs', async () => {
     const timer = heldTimer()
     const hangs: Fault = () => {
       timer.over()
       return new Promise<never>(() => undefined)
     }
-    const failed = await loading(hangs, { waitMs: 7 }, { clock: { ...quickClock, after: timer.after } }).catch(
-      (error: unknown) => error,
-    )
-    expect([toExitCode(failed), String(failed)]).toEqual([75, expect.stringContaining('No block could be loaded')])
+    const ended = await endOf(loading(hangs, { waitMs: 7 }, { clock: { ...quickClock, after: timer.after } }))
+    expect(ended).toEqual([75, expect.stringContaining('No block could be loaded')])
   })
   test.each([
-    ['the last batch is written', () => undefined, HEIGHT, [0, { height: HEIGHT }]],
-    ['an earlier batch is written', FAULTS[0]?.[1], 0, [75, expect.stringContaining('No block could be')]],
-  ] as const)('its limit expires while %s', async (_name, fault = () => undefined, at, end) => {
+    ['the last batch is written', none, HEIGHT, [0, { height: HEIGHT }]],
+    ['an earlier batch is written', dropping, 0, [75, expect.stringContaining('No block could be')]],
+  ] as const)('its limit expires while %s', async (_name, fault, at, end) => {
     const timer = heldTimer()
     const store: Store = {
       ...place.store,
@@ -179,28 +153,16 @@ describe('a load with a limit on waiting', () => {
       },
     }
     const over = { clock: { ...quickClock, after: timer.after }, store }
-    const ended = await loading(fault, { waitMs: 7 }, over).then(
-      done => [0, done],
-      (error: unknown) => [toExitCode(error), String(error)],
-    )
-    expect(ended).toEqual([...end])
-  })
-  test('ends at once if the node has another chain', async () => {
-    await loading(() => undefined, { waitMs: 60_000 })
-    const told: Told[] = []
-    const failed = await loading(FAULTS[3]?.[1] ?? (() => undefined), { waitMs: 3_600_000 }, { told }).catch(
-      (error: unknown) => error,
-    )
-    expect([toExitCode(failed), told]).toEqual([3, []])
+    expect(await endOf(loading(fault, { waitMs: 7 }, over))).toEqual([...end])
   })
   test("a store whose end differs from the node's: a load with the limit fails at once, one without it waits", async () => {
-    await loading(() => undefined, { waitMs: 60_000 })
+    await loading(none, { waitMs: 60_000 })
     const forked: Fault = async ({ path }, truth) =>
       path === `/getBlockByNumber/${HEIGHT}/false`
         ? new Response((await truth()).replace(/"hash":"...../, '"hash":"11111'))
         : undefined
-    const failed = await loading(forked, { waitMs: 3_600_000 }).catch((error: unknown) => error)
-    expect([toExitCode(failed), String(failed)]).toEqual([3, expect.stringContaining('in the store and')])
+    const ended = await endOf(loading(forked, { waitMs: 3_600_000 }))
+    expect(ended).toEqual([3, expect.stringContaining('in the store and')])
     const told: Told[] = []
     const healing: Fault = (asked, truth) => (told.length < 2 ? forked(asked, truth) : undefined)
     expect(await loading(healing, { waitMs: Number.POSITIVE_INFINITY }, { told })).toEqual({ height: HEIGHT })
@@ -220,5 +182,71 @@ test('a load whose store hangs during a commit can be stopped', async () => {
       },
     }),
   }
-  expect(await loading(() => undefined, 'always', { store, signal: stop.signal })).toEqual({ height: -1 })
+  expect(await loading(none, 'always', { store, signal: stop.signal })).toEqual({ height: -1 })
+})
+
+test('up serves while the answers of its node have 40 MB, and resumes when the node recovers', async () => {
+  let faults = 0
+  let fault: Fault = none
+  await using node = await startFaultyNode((asked, truth) => {
+    if (asked.path !== '/getChainInfo') faults += 1
+    return fault(asked, truth)
+  }, HEIGHT)
+  await using folder = await loadedFolder(HEIGHT)
+  const key = await addKey(folder)
+  const service = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0'])
+  const url = await service.firstLine
+  const published = async (): Promise<number> => {
+    const response = await fetch(`${url}/api/base/get-overview?apikey=${key}`)
+    const { data } = (await response.json()) as { readonly data: { readonly lib_block?: number } }
+    return response.status === 200 ? (data.lib_block ?? -1) : -1
+  }
+  await until(async () => (await published()) === HEIGHT, 20)
+  fault = ({ path }) => (path === '/getChainInfo' ? undefined : new Response(new Uint8Array(40_000_000)))
+  faults = 0
+  node.setHeight(HEIGHT + 40)
+  // The fault lasts so long that the load pauses more than once.
+  await until(async () => {
+    expect(await published()).toBe(HEIGHT)
+    return faults >= 4
+  }, 20)
+  fault = none
+  await until(async () => (await published()) === HEIGHT + 40, 20)
+  await stop(service)
+})
+
+test('serve does not use a node of another chain than the stored one', async () => {
+  await using folder = await loadedFolder(HEIGHT)
+  await using ours = await startFaultyNode(undefined, HEIGHT)
+  await using other = await startFaultyNode(anotherChain, HEIGHT)
+  const key = await addKey(folder)
+  const expectStatus = async (nodes: string, expected: number): Promise<void> => {
+    const service = folder.start(['serve', '--node', nodes, '--listen', '127.0.0.1:0'])
+    const url = await service.firstLine
+    // A node that answered a probe late gets no requests until the next probe.
+    await seen(
+      async () => (await fetch(`${url}/rpc/getChainInfo?apikey=${key}`)).status,
+      status => status === expected,
+      50,
+    )
+    await service.logs(`serves another chain than the store; it is not used. node=${other.url}`)
+    await stop(service)
+  }
+  await expectStatus(other.url, 503)
+  await expectStatus(`${other.url},${ours.url}`, 200)
+  expect([...new Set(other.asked.map(({ path }) => path))]).toEqual(['/getChainInfo', '/getBlockByNumber/0/false'])
+})
+
+test('load --once: a store of another chain exits with 3, a second loader with 75', async () => {
+  await using folder = await loadedFolder(HEIGHT)
+  await using node = await startFaultyNode(anotherChain, HEIGHT)
+  await using ours = await startFaultyNode(undefined, HEIGHT + 20)
+  const once = async ({ url }: FaultyNode) => {
+    const { code, err } = await folder.run(['load', '--once', '--node', url])
+    return [code, err]
+  }
+  expect(await once(node)).toEqual([3, expect.stringContaining('chain 1024, not 1020')])
+  const first = folder.start(['load', '--node', ours.url])
+  await first.logs('Loaded blocks.')
+  expect(await once(ours)).toEqual([75, expect.stringContaining('Another loader is writing')])
 })

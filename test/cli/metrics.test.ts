@@ -3,8 +3,9 @@ import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { seen } from '#test/support/wait.ts'
 import { readExposition } from '../support/exposition.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
+import { addKey, expectEnd, stop } from './folder.ts'
 
-const TO = 300
+const TO = 120
 
 async function scraped(url: string) {
   const response = await fetch(`${url}/metrics`, { keepalive: false })
@@ -23,8 +24,7 @@ test('up: /metrics is exact, and reports the loaded height and a missing node', 
   let fault: Fault = () => undefined
   await using node = await startFaultyNode((asked, truth) => fault(asked, truth), TO)
   await using folder = await cliFolder()
-  const added = await folder.run(['keys', 'add', 'wallet', '--per-second', '1000'])
-  const key = added.out.trimEnd().split('\n').at(-1) ?? ''
+  const key = await addKey(folder)
   const up = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0'])
   const url = await up.firstLine
   await up.says('Loaded up to block')
@@ -89,8 +89,7 @@ test('up: /metrics is exact, and reports the loaded height and a missing node', 
   expect(gone.sum('iostlens_node_calls_total', { outcome: 'trouble' })).toBeGreaterThan(0)
   const late = await measured(url, read => read.sum('iostlens_event_loop_delay_seconds_count') > 0)
   expect(late.value('iostlens_published_height')).toBe(TO)
-  up.kill('SIGTERM')
-  expect((await up.ended).code).toBe(0)
+  await stop(up)
 })
 
 test('load --metrics-listen: a load has its own metrics, and an API with this option has none on its own address', async () => {
@@ -101,8 +100,7 @@ test('load --metrics-listen: a load has its own metrics, and an API with this op
   const url = /url=(http:\/\/\S+)\/metrics/.exec(load.logged())?.[1] ?? ''
   const loaded = await measured(url, read => read.value('iostlens_published_height') === 50)
   expect(loaded.value('iostlens_load_blocks_total')).toBe(51)
-  load.kill('SIGTERM')
-  expect((await load.ended).code).toBe(0)
+  await stop(load)
 
   const serve = folder.start(['serve', '--listen', '127.0.0.1:0', '--metrics-listen', '127.0.0.1:0'])
   const api = await serve.firstLine
@@ -113,8 +111,11 @@ test('load --metrics-listen: a load has its own metrics, and an API with this op
   expect([served.value('iostlens_node_configured'), served.value('iostlens_behind_blocks')]).toEqual([0, undefined])
   expect(served.sum('iostlens_http_requests_total', { route: 'unknown', status: '404' })).toBe(1)
   expect((await fetch(`${own}/api/`)).status).toBe(404)
-  const taken = await folder.run(['serve', '--listen', '127.0.0.1:0', '--metrics-listen', own.slice('http://'.length)])
-  expect([taken.code, taken.err]).toEqual([2, expect.stringContaining('--metrics-listen')])
-  serve.kill('SIGTERM')
-  expect((await serve.ended).code).toBe(0)
+  await expectEnd(
+    folder,
+    ['serve', '--listen', '127.0.0.1:0', '--metrics-listen', own.slice('http://'.length)],
+    2,
+    '--metrics-listen',
+  )
+  await stop(serve)
 })

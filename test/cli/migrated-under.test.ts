@@ -1,55 +1,51 @@
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { DERIVATION } from '#indices/registry.ts'
-import { cliFolder } from '../support/processes/cli-process.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { ask } from '../support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-import { replayed } from '../support/stores/loading.ts'
+import { fillFromRecording } from '../support/stores/loaded.ts'
 import { until } from '../support/wait.ts'
+import { addKey, expectEnd, loadedFolder, storeIn } from './folder.ts'
 
-/** A running service whose store becomes that of another version, as after the migration of a newer program. */
+const HEIGHT = 60
 
-/** A store, and ways to make it another version's and this version's again. */
-type Aged = { readonly store: string; readonly other: () => Promise<void>; readonly own: () => Promise<void> }
-
-function records(path: string, sql: string): Promise<void> {
-  const database = new Database(path)
+function write(folder: CliFolder, sql: string): void {
+  const database = new Database(storeIn(folder))
   database.run(sql)
   database.close()
-  return Promise.resolve()
 }
+const changeDerivation = (folder: CliFolder, from: number, to: number): void =>
+  write(
+    folder,
+    `UPDATE meta SET value = replace(value, '"derivation":${from}', '"derivation":${to}') WHERE key = 'identity'`,
+  )
 
-const sqliteBy =
-  (key: string, from: string, to: string) =>
-  async (folder: string): Promise<Aged> => {
-    const path = join(folder, 'aged.sqlite')
-    const change = (before: string, after: string) => () =>
-      records(path, `UPDATE meta SET value = replace(value, '${before}', '${after}') WHERE key = '${key}'`)
-    return { store: `sqlite:${path}`, other: change(from, to), own: change(to, from) }
+// A list added in this version has no rows in older documents, so an answer from it would be wrong.
+test('documents of another derivation version are named, refused by every command, and the remedy is named', async () => {
+  await using folder = await loadedFolder(HEIGHT)
+  changeDerivation(folder, DERIVATION, DERIVATION - 1)
+  const { code, out } = await folder.run(['indices', 'check'])
+  const found = `documents: different: derivation version ${DERIVATION - 1}; expected ${DERIVATION}`
+  expect([code, out.trimEnd()]).toEqual([3, found])
+  for (const command of [['up', '--node', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'], ['status'], ['verify']]) {
+    const refused = await folder.run(command)
+    const says = expect.stringMatching(/documents.*iostlens indices migrate/s)
+    expect([command, refused.code, refused.err]).toEqual([command, 3, says])
   }
+})
 
-/** Changes the edition in the published record. */
-async function elasticEdition(url: string, prefix: string, change: (edition: string) => string): Promise<void> {
-  const path = `${url}/${prefix}-meta/_doc/published`
-  type Stored = { readonly _version: number; readonly _source: { readonly body: string } }
-  const { _source, _version } = (await ask('GET', path)) as Stored
-  const body = JSON.parse(_source.body)
-  await ask('PUT', `${path}?refresh=true&version=${_version}&version_type=external_gte`, {
-    body: JSON.stringify({ ...body, edition: change(body.edition) }),
-  })
-}
-
-const derivation = (number: number): string => `"derivation":${number}`
-
-async function check(make: (folder: string) => Promise<Aged>): Promise<void> {
-  await using node = await replayed(20)
-  await using folder = await cliFolder()
-  const { store, other, own } = await make(folder.path)
-  const at = ['--store', store]
-  expect((await folder.run(['load', '--once', '--node', node.url, ...at])).code).toBe(0)
-  const added = await folder.run(['keys', 'add', 'wallet', '--per-second', '1000000', '--per-day', '1000000000', ...at])
-  const key = added.out.trimEnd().split('\n').at(-1) ?? ''
+/**
+ * A running service whose store becomes that of another version, as after the migration of a newer program. `other`
+ * makes it another version's, and `own` this version's again.
+ */
+async function check(
+  folder: CliFolder,
+  at: readonly string[],
+  other: () => unknown,
+  own: () => unknown,
+): Promise<void> {
+  const key = await addKey(folder, ['--per-second', '1000000', '--per-day', '1000000000', ...at])
   const service = folder.start(['serve', '--listen', '127.0.0.1:0', ...at])
   const url = await service.firstLine
   const overview = () => fetch(`${url}/api/base/get-overview?apikey=${key}`)
@@ -66,37 +62,45 @@ async function check(make: (folder: string) => Promise<Aged>): Promise<void> {
     { reason: expect.stringContaining('restart with the new version') },
   ])
   expect(service.logged()).not.toContain('because of a bug')
-  const started = await folder.run(['serve', '--listen', '127.0.0.1:0', ...at])
-  expect([started.code, started.err]).toEqual([3, expect.stringContaining('indices migrate')])
+  await expectEnd(folder, ['serve', '--listen', '127.0.0.1:0', ...at], 3, 'indices migrate')
   await own()
   await until(async () => (await overview()).status === 200 && (await statusOf('/ready')) === 200)
   await service.logs('The store can be used again.')
 }
 
-test('serve: a store whose documents become those of another derivation is refused until a restart', () =>
-  check(sqliteBy('identity', derivation(DERIVATION), derivation(DERIVATION + 1))))
+test('serve: a store whose documents become those of another derivation is refused until a restart', async () => {
+  await using folder = await loadedFolder(HEIGHT)
+  const change = (from: number, to: number) => () => changeDerivation(folder, from, to)
+  await check(folder, [], change(DERIVATION, DERIVATION + 1), change(DERIVATION + 1, DERIVATION))
+})
 
-test('serve: a store whose tables become those of another version is refused until a restart', () =>
-  check(async folder => {
-    const path = join(folder, 'aged.sqlite')
-    return {
-      store: `sqlite:${path}`,
-      other: () => records(path, "UPDATE meta SET value = value || 'x' WHERE key = 'schema'"),
-      own: () => records(path, "UPDATE meta SET value = rtrim(value, 'x') WHERE key = 'schema'"),
+test('serve: a store whose tables become those of another version is refused until a restart', async () => {
+  await using folder = await loadedFolder(HEIGHT)
+  const set = (value: string) => () => write(folder, `UPDATE meta SET value = ${value} WHERE key = 'schema'`)
+  await check(folder, [], set("value || 'x'"), set("rtrim(value, 'x')"))
+})
+
+test.skipIf(elasticsearchUrl() === undefined)(
+  'serve: indices that become those of another edition are refused until a restart',
+  async () => {
+    const { store, url, prefix, destroy } = openTestElastic()
+    await using folder = await cliFolder()
+    /** Changes the edition in the published record. */
+    const change = (changed: (edition: string) => string) => async () => {
+      const path = `${url}/${prefix}-meta/_doc/published`
+      type Stored = { readonly _version: number; readonly _source: { readonly body: string } }
+      const { _source, _version } = (await ask('GET', path)) as Stored
+      const body = JSON.parse(_source.body)
+      await ask('PUT', `${path}?refresh=true&version=${_version}&version_type=external_gte`, {
+        body: JSON.stringify({ ...body, edition: changed(body.edition) }),
+      })
     }
-  }))
-
-describe.skipIf(elasticsearchUrl() === undefined)('serve on Elasticsearch', () => {
-  test('serve: indices that become those of another edition are refused until a restart', async () => {
-    const { url, prefix, destroy } = openTestElastic()
     try {
-      await check(async () => ({
-        store: `${url}/${prefix}`,
-        other: () => elasticEdition(url, prefix, edition => `${edition}x`),
-        own: () => elasticEdition(url, prefix, edition => edition.slice(0, -1)),
-      }))
+      await fillFromRecording(store, { to: HEIGHT })
+      const [other, own] = [change(edition => `${edition}x`), change(edition => edition.slice(0, -1))]
+      await check(folder, ['--store', `${url}/${prefix}`], other, own)
     } finally {
       await destroy()
     }
-  })
-})
+  },
+)

@@ -6,6 +6,7 @@ import { cliFolder, type Outcome, spawnIn } from '../support/processes/cli-proce
 import { PROGRAM } from '../support/processes/program.ts'
 import { ROOT } from '../support/root.ts'
 import { ARCHIVED } from '../support/stores/loading.ts'
+import { readLastLine, stop } from './folder.ts'
 
 const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
@@ -36,8 +37,8 @@ test('files: whatever a command creates is private and belongs to the owner of i
     expect([args, code, err.includes('iostlens:') ? err : '']).toEqual([args, 0, ''])
     return out
   }
-  const key = (await run('keys', 'add', 'wallet')).trim().split('\n').at(-1) ?? ''
-  await run('load', '--once', '--to', '60', '--node', ARCHIVED)
+  const key = readLastLine(await run('keys', 'add', 'wallet'))
+  await run('load', '--once', '--to', '60', '--prove', 'linked', '--node', ARCHIVED)
   await run('backup', join(service, 'copy.sqlite'))
   await run('copy', '--to', `sqlite:${join(service, 'c/second.sqlite')}`)
   await run('verify')
@@ -47,8 +48,7 @@ test('files: whatever a command creates is private and belongs to the owner of i
   })
   const url = await server.firstLine
   expect((await fetch(`${url}/api/base/get-overview?apikey=${key}`)).status).toBe(200)
-  server.kill('SIGTERM')
-  expect((await server.ended).code).toBe(0)
+  await stop(server)
   const lines = rightsBelow(service)
   expect(lines.filter(line => !isPrivate(line))).toEqual([])
   const names = lines.map(line => line.split(' ')[0])

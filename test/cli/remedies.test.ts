@@ -8,6 +8,7 @@ import { ask } from '../support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, replayed } from '../support/stores/loading.ts'
 import { until } from '../support/wait.ts'
+import { addKey, loadedFolder, stop, storeIn } from './folder.ts'
 
 /** A damaged store, mended with nothing but the commands that the program itself names. */
 
@@ -53,20 +54,16 @@ async function sayServed(folder: Awaited<ReturnType<typeof cliFolder>>, key: str
   const ready = await fetch(`${url}/ready`)
   const found = { status: ready.status, whole: ((await ready.json()) as { readonly whole: boolean }).whole }
   const metrics = await (await fetch(`${url}/metrics`)).text()
-  serving.kill('SIGTERM')
-  return { statuses, ready: found, metrics, err: (await serving.ended).err }
+  return { statuses, ready: found, metrics, err: await stop(serving) }
 }
 
 test('a damaged file: what the program says leads to a whole store with all API keys', async () => {
-  await using folder = await cliFolder()
+  await using folder = await loadedFolder(HEIGHT)
   await using node = await replayed(HEIGHT)
   const keys: string[] = []
-  for (const name of NAMES)
-    keys.push((await folder.run(['keys', 'add', name, '--per-second', '1000'])).out.trim().split('\n').at(-1) ?? '')
-  expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
+  for (const _ of NAMES) keys.push(await addKey(folder))
   const before = (await folder.run(['keys', 'list', '--json'])).out
-  const path = join(folder.path, 'data/iostlens.sqlite')
-  destroyMiddle(path)
+  destroyMiddle(storeIn(folder))
 
   const served = await sayServed(folder, keys[0] ?? '')
   expect([...served.statuses].toSorted()).toEqual([200, 503])
@@ -97,8 +94,7 @@ test('a damaged file: what the program says leads to a whole store with all API 
   ])
   const loading = folder.start(load)
   await loading.logs(`Loaded blocks. height=${HEIGHT}`)
-  loading.kill('SIGTERM')
-  expect((await loading.ended).code).toBe(0)
+  await stop(loading)
   const other = ['--store', `sqlite:${given.PATH}`]
   expect(await folder.run(save)).toMatchObject({ code: 0, out: expect.stringContaining(`${NAMES.length} API keys`) })
   expect(parseKeys(readFileSync(given.FILE, 'utf8'), given.FILE).isWhole).toBe(true)
@@ -140,8 +136,7 @@ test.skipIf(elasticsearchUrl() === undefined)(
       expect(await (await fetch(`${served}/ready`)).json()).toMatchObject({ whole: true, height: 150 })
       expect((await run('status', '--all')).code).toBe(0)
       expect((await run('keys', 'list', '--json')).out).toBe(before)
-      serving.kill('SIGTERM')
-      expect((await serving.ended).code).toBe(0)
+      await stop(serving)
     } finally {
       await destroy()
     }

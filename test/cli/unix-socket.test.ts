@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { seen, until } from '#test/support/wait.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
+import { expectEnd } from './folder.ts'
 
 let folder: CliFolder
 let store: Awaited<ReturnType<typeof temporarySqlite>>
@@ -47,8 +48,7 @@ test('socket: serves with its access rights under its path, and leaves no file b
   expect(JSON.parse(asked.out)).toEqual(expect.anything())
   expect(await service.stop()).toBe(0)
   expect((await readdir(folder.path)).filter(name => name.includes('own.sock'))).toEqual([])
-  const gone = await folder.run(['health', '--listen', 'unix:own.sock'])
-  expect([gone.code, gone.err]).toEqual([75, expect.stringContaining(`http://unix:${service.path}`)])
+  await expectEnd(folder, ['health', '--listen', 'unix:own.sock'], 75, `http://unix:${service.path}`)
 })
 
 test('socket: the socket of a running process is kept, that of a killed process is replaced', async () => {
@@ -69,13 +69,12 @@ test('socket: the socket of a running process is kept, that of a killed process 
 })
 
 test.each([
-  ['a file that is no socket', 'plain', [], /plain exists and is not a Unix socket\./],
-  ['a folder that is not there', 'none/s.sock', [], /Cannot listen on unix:.*none\/s\.sock/],
-  ['a number of threads', 's.sock', ['--threads', '2'], /'serve' does not have the flag --threads[\s\S]*--reuse-port/],
-  ['a path that is too long', 'x'.repeat(91), [], /unix:PATH with a whole path of at most 90 bytes/],
-] as const)('socket: %s is refused with the remedy', async (_what, name, more, said) => {
+  ['a file that is no socket', 'plain', /plain exists and is not a Unix socket\./],
+  ['a folder that is not there', 'none/s.sock', /Cannot listen on unix:.*none\/s\.sock/],
+  ['a path that is too long', 'x'.repeat(91), /unix:PATH with a whole path of at most 90 bytes/],
+] as const)('socket: %s is refused with the remedy', async (_what, name, said) => {
   await Bun.write(join(folder.path, 'plain'), 'text')
-  const { code, err } = await serveOn(name, ...more).ended
+  const { code, err } = await serveOn(name).ended
   expect([code, err]).toEqual([2, expect.stringMatching(said)])
   expect(await Bun.file(join(folder.path, 'plain')).text()).toBe('text')
 })

@@ -2,7 +2,7 @@ import { PROOF_LEVELS } from '#chain/block.ts'
 import { pass } from '../support/nodes/faulty-proxy.ts'
 import { below, type Cause, pick, within } from './causes.ts'
 import { FILES, INDICES, VANISHING } from './damage.ts'
-import { forge, LIES, lying, lyingAboutLib, orphanAt } from './lies.ts'
+import { LIES, lying, lyingAboutLib, orphanAt } from './lies.ts'
 import type { SoakPlace } from './place.ts'
 import { troubled } from './place.ts'
 import type { Episode } from './stand.ts'
@@ -210,8 +210,6 @@ export const episodesOn = ({ path }: SoakPlace): readonly Episode[] => [
   lie,
   lie,
   lie,
-  forge,
-  forge,
   libs,
   nodeBack,
   orphan,

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { countLines, openJournal } from './causes.ts'
 import { episodesOn } from './episodes.ts'
 import { elasticPlace, sqlitePlace } from './place.ts'
-import { soakOn } from './run.ts'
+import { soakOn } from './stand.ts'
 
 /** See scripts/soak --help. Exits with 1 when an answer was wrong or a refusal unexplained. */
 const { values } = parseArgs({

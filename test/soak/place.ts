@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
+import { openTestElastic } from '../support/stores/elasticsearch.ts'
 
 /** A proxy between a process and its server. All requests pass until `decide` is called. */
 export type Gate = {
@@ -17,7 +18,7 @@ export type Gate = {
   close(): Promise<void>
 }
 
-export async function openGate(target: () => string): Promise<Gate> {
+export async function openGate(target: string): Promise<Gate> {
   let fateOf: (asked: Asked) => Fate = () => pass
   let held = Promise.withResolvers<void>()
   let waiting: { left: number; readonly done: () => void }[] = []
@@ -88,8 +89,8 @@ export function sqlitePlace(folder: string): SoakPlace {
 }
 
 export async function elasticPlace(url: string): Promise<SoakPlace> {
-  const prefix = `test-soak-${crypto.randomUUID().slice(0, 8)}`
-  const gates = { loader: await openGate(() => url), service: await openGate(() => url) }
+  const { prefix, destroy } = openTestElastic({ url, prefix: `test-soak-${crypto.randomUUID().slice(0, 8)}` })
+  const gates = { loader: await openGate(url), service: await openGate(url) }
   return {
     name: 'elasticsearch',
     store: {
@@ -102,9 +103,7 @@ export async function elasticPlace(url: string): Promise<SoakPlace> {
     close: async () => {
       await gates.loader.close()
       await gates.service.close()
-      const names = Object.keys((await (await fetch(`${url}/${prefix}-*`)).json()) as object)
-      for (let from = 0; from < names.length; from += 50)
-        await fetch(`${url}/${names.slice(from, from + 50).join(',')}`, { method: 'DELETE' })
+      await destroy()
     },
   }
 }

@@ -130,38 +130,19 @@ function listPage(world: World, truth: Truth, key: string, { page, size, sort }:
   const [from, to] = [(page - 1) * size + 1, Math.min(total, page * size)]
   const [first, last] = sort === 'asc' ? [from, to] : [total - to + 1, total - from + 1]
   const rows = from > total ? [] : truth.rows(key, first, last)
-  const shown = rows.map(row => [
-    String(row.height),
-    hashOfRow(world, row),
-    String(row.index),
-    row.contract,
-    row.action,
-    row.data,
-    row.returned,
-    row.status,
-    row.from,
-    row.to,
-  ])
+  const shown = rows.map(row => {
+    const { height, index, contract, action, data, returned, status, from, to } = row
+    return [height, hashOfRow(world, row), index, contract, action, data, returned, status, from, to].map(String)
+  })
   return [String(total), sort === 'asc' ? shown : shown.toReversed()]
 }
 
+/** The fields of a row in the order of `listPage`. */
+const FIELDS = 'block tx_hash index contract action_name data return status_code from to'.split(' ')
+
 function listSeen(data: unknown): unknown {
-  const seen = data as { total: unknown; transactions: readonly Record<string, unknown>[] }
-  return [
-    String(seen.total),
-    seen.transactions.map(row => [
-      row['block'],
-      row['tx_hash'],
-      String(row['index']),
-      row['contract'],
-      row['action_name'],
-      row['data'],
-      row['return'],
-      row['status_code'],
-      row['from'],
-      row['to'],
-    ]),
-  ]
+  const { total, transactions } = data as { total: unknown; transactions: readonly Record<string, unknown>[] }
+  return [String(total), transactions.map(row => FIELDS.map(name => String(row[name])))]
 }
 
 const compared = (seen: unknown, expected: unknown): string | undefined =>

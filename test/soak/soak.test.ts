@@ -7,7 +7,7 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { countLines, openJournal } from './causes.ts'
 import { SAMPLES } from './episodes.ts'
 import { elasticPlace, type SoakPlace, sqlitePlace } from './place.ts'
-import { soakOn } from './run.ts'
+import { soakOn } from './stand.ts'
 
 // A test that hangs ends at this limit. On a busy machine three minutes become ten.
 setDefaultTimeout(1_800_000)

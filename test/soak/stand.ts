@@ -27,8 +27,6 @@ export type Stand = {
   readonly readers: Readers
   /** Height of the last block. */
   end(): number
-  /** Puts another node behind `nodeGate`. */
-  nodeIs(url: string): void
   /** Adds blocks to the chain. */
   grow(blocks: number): void
   /** Runs a command of the program to its end. */
@@ -61,15 +59,14 @@ const LOGGED = 1_500
 /** Only a permanent hang takes longer. */
 const HANG_MS = 300_000
 
-export async function openStand(place: SoakPlace, journal: Journal, seed: number): Promise<Stand> {
+async function openStand(place: SoakPlace, journal: Journal, seed: number): Promise<Stand> {
   const { name } = place
   // Separate random sources: the numbers of one part must not depend on the speed of another.
   const [random, readersRandom, loaderRandom] = [seeded(seed), seeded(seed + 1), seeded(seed + 2)]
   const node = serveGenerated({ ...small('mixed', seed), blocks: BLOCKS })
   let end = FIRST
   node.setHeight(end)
-  let nodeUrl = node.url
-  const nodeGate = await openGate(() => nodeUrl)
+  const nodeGate = await openGate(node.url)
   const causes = openCauses()
   const folder = await cliFolder()
   const common = {
@@ -156,9 +153,6 @@ export async function openStand(place: SoakPlace, journal: Journal, seed: number
     loader,
     readers,
     end: () => end,
-    nodeIs: url => {
-      nodeUrl = url
-    },
     grow: blocks => {
       end += blocks
       node.setHeight(end)
@@ -208,4 +202,52 @@ async function unlessHung(work: Promise<void>, message: () => string, { failed }
   const first = await Promise.race([work, ends.promise, failed])
   clearTimeout(timer)
   if (first === 'hangs') throw new Error(message())
+}
+
+type SoakOptions = {
+  readonly seed: number
+  /** The episodes to play. */
+  readonly episodes: readonly Episode[]
+  /** Whether another episode follows after this many. */
+  readonly goesOn: (played: number) => boolean
+}
+
+/** Plays episodes on one store in a random order, each until all processes have recovered. */
+export async function soakOn(
+  place: SoakPlace,
+  journal: Journal,
+  { seed, goesOn, episodes }: SoakOptions,
+): Promise<void> {
+  const stand = await openStand(place, journal, seed)
+  const { name, random } = stand
+  try {
+    const loaded = stand.causes.begin({ name: 'nothing is loaded', statuses: [0, 503], says: /^\b$/ })
+    await stand.settled('the first load')
+    loaded()
+    // Every episode once, then random ones.
+    let left = shuffled(episodes, random)
+    for (let played = 0; goesOn(played) && journal.wrongs.length === 0; played++) {
+      if (left.length === 0) left = shuffled(episodes, random)
+      const episode = left.pop()
+      if (episode === undefined) break
+      journal.note(`${name}: episode ${played}: ${episode.name}, at ${stand.end()}`)
+      journal.count(`${name}: episodes`)
+      stand.beginEpisode()
+      await episode.play(stand)
+    }
+    journal.count(`${name}: blocks`, stand.end() + 1)
+  } catch (error) {
+    journal.wrong(String(error))
+  } finally {
+    await stand.close()
+  }
+}
+
+function shuffled<T>(from: readonly T[], random: () => number): T[] {
+  const all = [...from]
+  for (let at = all.length - 1; at > 0; at--) {
+    const other = Math.floor(random() * (at + 1))
+    ;[all[at], all[other]] = [all[other] as T, all[at] as T]
+  }
+  return all
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
@@ -7,45 +7,39 @@ import { copyStore } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { describeCopy } from '#transfer/backup.ts'
 import { restoreFile } from '#transfer/restore.ts'
-import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { ROOT } from '../support/root.ts'
 import { dumpSqlite } from '../support/stores/dump.ts'
-import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
+import { loadedFile } from '../support/stores/loaded.ts'
+import { ARCHIVED, readSqlite } from '../support/stores/loading.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 const HEIGHT = 60
 /** Number of lengths of the copy at which the process is killed. */
-const STEPS = SOAK ? 12 : 4
+const STEPS = SOAK ? 12 : 2
 /** Calls from one kill to the next. */
 const STRIDE = SOAK ? 1 : 3
 /** More bytes than any file that SQLite writes before the copy. */
 const BEFORE = 65_536
 
-let folder: CliFolder
-let [store, copy, place] = ['', '', '']
+const folder = testFolder()
+const [store, copy, place] = [join(folder, 'store'), join(folder, 'copy'), join(folder, 'restored')]
 let whole: ReturnType<typeof dumpSqlite>
 
 beforeAll(async () => {
-  folder = await cliFolder()
-  store = join(folder.path, 'store.sqlite')
-  copy = join(folder.path, 'copy.sqlite')
-  place = join(folder.path, 'restored.sqlite')
+  await Bun.write(store, readSqlite(await loadedFile(HEIGHT)))
   const loaded = openSqlite({ path: store })
-  await loadFrom(ARCHIVED, loaded, { to: HEIGHT })
   await loaded.keys.add({ id: 'key', hash: 'ab', name: 'wallet', perSecond: 1, perDay: 1, created: 1 })
   await loaded.close()
   whole = dumpSqlite(store)
 })
-afterAll(async () => {
-  await folder?.[Symbol.asyncDispose]()
-})
 
 const beside = (path: string): readonly string[] =>
-  readdirSync(folder.path)
-    .filter(name => join(folder.path, name).startsWith(path))
+  readdirSync(folder)
+    .filter(name => join(folder, name).startsWith(path))
     .sort()
 function clear(path: string): void {
-  for (const name of beside(path)) rmSync(join(folder.path, name))
+  for (const name of beside(path)) rmSync(join(folder, name))
 }
 
 /** Runs the backup program and returns the reason of its end. Unexpected output is returned instead. */
@@ -95,7 +89,7 @@ async function requireMended(where: string): Promise<void> {
     where,
     isThere ? { kind: 'usage', help: 'Name a file that does not exist yet, or remove this one.' } : { height: HEIGHT },
   ])
-  expect([where, beside(copy)]).toEqual([where, ['copy.sqlite', 'copy.sqlite.manifest.json']])
+  expect([where, beside(copy)]).toEqual([where, ['copy', 'copy.manifest.json']])
   expect([where, await restored()]).toEqual([where, 'whole'])
 }
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import type { Store } from '#store/port.ts'
 import { copyStore } from '#transfer/copy.ts'
-import { computeDigests } from '#transfer/digest.ts'
 import { copyKeys } from '#transfer/keys.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { runKilled } from '../support/processes/killed-runs.ts'
@@ -55,7 +54,6 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
   const ways: readonly (readonly [Kind, Kind])[] = [
     ['SQLite', 'Elasticsearch'],
     ['Elasticsearch', 'SQLite'],
-    ['SQLite', 'SQLite'],
   ]
   for (const [from, to] of ways)
     test(`${from} to ${to}: after a kill at any write and a second run the copy equals a loaded store`, async () => {
@@ -95,8 +93,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
   test('a second run finds all documents in place, and a store with other content is refused', async () => {
     const target = await sqlitePlace()
     try {
-      expect(await copyStore(loaded.SQLite.store, target.store, quietly)).toMatchObject({ height: HEIGHT })
-      expect(await copyStore(loaded.SQLite.store, target.store, quietly)).toMatchObject({ height: HEIGHT })
+      for (const _ of ['copies', 'finds all in place'])
+        expect(await copyStore(loaded.SQLite.store, target.store, quietly)).toMatchObject({ height: HEIGHT })
+      expect(await target.dump()).toEqual(await loaded.SQLite.dump())
       await loadFrom(ARCHIVED, target.store, { to: HEIGHT + 1, prove: 'linked' })
       expect(copyStore(loaded.SQLite.store, target.store, quietly)).rejects.toThrow('has blocks already')
     } finally {
@@ -133,21 +132,6 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
       }
     },
   )
-
-  test('the digests of both stores are equal, except for the starts of lists in partitions', async () => {
-    const [one, other] = await Promise.all(
-      [loaded.SQLite, loaded.Elasticsearch].map(async ({ store }) => {
-        const audit = await store.audit()
-        const digests = await computeDigests(store, audit, quietly)
-        await audit.close()
-        return digests
-      }),
-    )
-    const state = (digests = one) =>
-      digests?.filter(({ index, partition }) => partition === undefined && !index.includes('.'))
-    expect(state(other)).toEqual(state(one))
-    expect(other?.filter(({ index }) => index === 'records').length).toBeGreaterThan(2)
-  })
 })
 
 test('copy: a differing copy is refused with the name of its index, and remains unreadable', async () => {

@@ -15,30 +15,32 @@ import { createTable } from '#store/sqlite/tables.ts'
 import { KEYS } from '#transfer/digest.ts'
 import { manifestText, readManifest } from '#transfer/manifest.ts'
 import { restoreFile } from '#transfer/restore.ts'
-import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { loadedFolder, storeIn } from '../cli/folder.ts'
+import type { CliFolder } from '../support/processes/cli-process.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { failureOf } from '../support/refusal.ts'
 import { ROOT } from '../support/root.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { dumpSqlite } from '../support/stores/dump.ts'
-import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
+import { ARCHIVED } from '../support/stores/loading.ts'
 
-const HEIGHT = 800
+const HEIGHT = 150
 const SEED = seedOf(23)
 /** Number of copies with a changed byte, or cut. */
 const ROUNDS = SOAK ? 100 : 10
+/** Progress reports from one kill to the next. */
+const STRIDE = SOAK ? 1 : 3
 
 let folder: CliFolder
 let [store, copy, manifest, place] = ['', '', '', '']
 
 beforeAll(async () => {
-  folder = await cliFolder()
-  store = join(folder.path, 'store.sqlite')
+  folder = await loadedFolder(HEIGHT)
+  store = storeIn(folder)
   copy = join(folder.path, 'copy.sqlite')
   manifest = `${copy}.manifest.json`
   place = join(folder.path, 'restored.sqlite')
   const loaded = openSqlite({ path: store })
-  await loadFrom(ARCHIVED, loaded, { to: HEIGHT, prove: 'linked' })
   await loaded.keys.add({ id: 'key', hash: 'ab', name: 'wallet', perSecond: 1, perDay: 1, created: 1 })
   await loaded.close()
   expect(await folder.run(['backup', copy, '--store', `sqlite:${store}`])).toMatchObject({ code: 0 })
@@ -175,12 +177,8 @@ test('restore: changed data that no digest covers, a position in a list or an en
 
 test('restore: a copy whose API keys were changed is refused, and the message names them', async () => {
   clear()
-  const forged = damaged(file => {
-    const database = new Database(file)
-    expect(database.run(`UPDATE "keys" SET "name" = 'another'`).changes).toBe(1)
-    database.close()
-  })
-  expect((await refusal(forged)).message).toContain('its API keys are not those of the manifest')
+  const { message } = await refusal(changedBy(`UPDATE "keys" SET "name" = 'another'`))
+  expect(message).toContain('its API keys are not those of the manifest')
   expect(existsSync(place)).toBe(false)
 })
 
@@ -227,13 +225,9 @@ test('restore: a kill at any progress report leaves no store, and the next run c
       ],
       { stdout: 'ignore', stderr: 'inherit' },
     ).exited
-  let kills = 0
-  while ((await kill(kills + 1)) !== 0) {
-    kills += 1
-    expect(existsSync(place)).toBe(false)
-    expect(kills).toBeLessThan(200)
-  }
-  expect(kills).toBeGreaterThan(1)
+  let at = 1
+  for (; (await kill(at)) !== 0; at += STRIDE) expect(existsSync(place)).toBe(false)
+  expect(at).toBeGreaterThan(STRIDE)
   expect(dumpSqlite(place)).toEqual(dumpSqlite(store))
   expect(existsSync(`${place}.partial`)).toBe(false)
 })

@@ -25,8 +25,6 @@ export type Page = {
   prefer(scheme: 'light' | 'dark', media?: 'screen' | 'print'): Promise<void>
   /** Enables or disables JavaScript in pages that are opened from now on. */
   letRun(isAllowed: boolean): Promise<void>
-  /** A PNG screenshot of the visible part, or with `whole` of the whole page. */
-  picture(options?: { readonly whole?: boolean }): Promise<Uint8Array>
   /** Console messages, uncaught errors, content security policy violations, and dialogs, which are closed. */
   readonly said: readonly string[]
   /** The requested URLs, in order. */
@@ -88,10 +86,6 @@ export async function openPage(
     prefer,
     letRun: async isAllowed => {
       await devtools.send('Emulation.setScriptExecutionDisabled', { value: !isAllowed })
-    },
-    picture: async ({ whole = false } = {}) => {
-      const { data } = await devtools.send('Page.captureScreenshot', { captureBeyondViewport: whole })
-      return Uint8Array.fromBase64(String(data))
     },
     said,
     asked,

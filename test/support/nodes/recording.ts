@@ -115,7 +115,6 @@ export type Oracle = {
   /** pledger → beneficiary → amount × 10^8. */
   readonly gasPledges: Names<Names<string>>
   readonly gasTotals: Names<string>
-  readonly token721: Names<Tree>
   /** Rows of the remaining contracts: id → `KV` or `MAP` → key → value. */
   readonly other: Names<Names<Names<Tree>>>
 }
@@ -145,7 +144,6 @@ export const oracle: () => Promise<Oracle> = once(async () => {
     ramInfo: part('ram_info'),
     gasPledges: part('gas_pledges'),
     gasTotals: part('gas_totals'),
-    token721: part('token721'),
     other: part('other'),
   }
 })

@@ -1,6 +1,6 @@
+import { dlopen } from 'bun:ffi'
 import { mock } from 'bun:test'
 import * as fs from 'node:fs'
-import { resourceLimits } from '../limits.ts'
 
 /**
  * backup-process.ts STORE FILE CALL BYTES: copies a store as `iostlens backup` does, and kills itself with SIGKILL
@@ -31,8 +31,23 @@ mock.module('node:fs', () => Object.fromEntries(own))
 // Imported after the file system calls are wrapped.
 const { copyStore } = await import('#store/sqlite/backup.ts')
 const { describeCopy } = await import('#transfer/backup.ts')
-if (Number(bytes) > 0) resourceLimits.fileSize(Number(bytes))
+if (Number(bytes) > 0) limitFileSize(Number(bytes))
 const how = { signal: new AbortController().signal, onProgress: () => undefined }
 await copyStore({ path, name: path }, file, {
   beforeNaming: async partial => void (await describeCopy(partial, file, how)),
 })
+
+/** From now on a write that would make a file larger than `bytes` ends this process with SIGXFSZ. */
+function limitFileSize(bytes: number): void {
+  // System constants that are the same on Linux and macOS.
+  const [FILE_SIZE, CORE, SIGXFSZ, DEFAULT] = [1, 4, 25, 0n] as const
+  const { setrlimit, signal } = dlopen(process.platform === 'darwin' ? 'libSystem.B.dylib' : 'libc.so.6', {
+    setrlimit: { args: ['i32', 'ptr'], returns: 'i32' },
+    signal: { args: ['i32', 'u64'], returns: 'u64' },
+  }).symbols
+  const both = (most: number): BigUint64Array => new BigUint64Array([BigInt(most), BigInt(most)])
+  // Bun ignores the signal, so the write would fail with an error as on a full disk. A core dump is not needed.
+  signal(SIGXFSZ, DEFAULT)
+  if (setrlimit(CORE, both(0)) !== 0 || setrlimit(FILE_SIZE, both(bytes)) !== 0)
+    throw new Error('The system sets no limits.')
+}

@@ -13,7 +13,7 @@ export async function audited(
   const scratch = await temporarySqlite()
   const found = findings(Number.POSITIVE_INFINITY)
   try {
-    const { complete, notes } = await audit(
+    const result = await audit(
       {
         store,
         scratch: scratch.store,
@@ -27,7 +27,7 @@ export async function audited(
       },
     )
     const lines = found.shown.map(({ index, id, field }) => `${index} ${id} ${field}`)
-    return { complete, notes, found: lines.sort(), findings: found.shown }
+    return { ...result, found: lines.sort(), findings: found.shown }
   } finally {
     await scratch.destroy()
   }

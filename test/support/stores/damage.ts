@@ -1,4 +1,6 @@
 import { Database } from 'bun:sqlite'
+import type { DocOf } from '#indices/define.ts'
+import { records } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import { getStateIndex, getStoredNames, toStateId } from '#store/elastic/schema/names.ts'
 import type { Store } from '#store/port.ts'
@@ -15,7 +17,7 @@ type Value = string | bigint | number
 export type Damageable = {
   readonly kind: 'sqlite' | 'elastic'
   readonly store: Store
-  /** Command-line arguments with which another process opens the same store, as those of `Place`. */
+  /** Command-line arguments with which another process opens the same store. */
   readonly args: readonly string[]
   change(index: AnyIndex, id: string, field: string, value: Value): Promise<void>
   /**
@@ -35,6 +37,15 @@ export type Damageable = {
   /** Another handle on the same data, as a second process has. */
   reopen(): Store
   destroy(): Promise<void>
+}
+
+/** All documents of an index, in order of id. */
+export async function readAll<I extends AnyIndex>({ store }: Pick<Damageable, 'store'>, index: I) {
+  const audit = await store.audit()
+  const docs: { readonly id: string; readonly doc: DocOf<I> }[] = []
+  for await (const page of audit.scan(index)) docs.push(...(page as typeof docs))
+  await audit.close()
+  return docs.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 export async function damageableSqlite(from?: string): Promise<Damageable> {
@@ -85,7 +96,7 @@ export async function damageableSqlite(from?: string): Promise<Damageable> {
 }
 
 /** A history document is written to its partition, a state document through an alias. */
-export function documentPath(index: AnyIndex, id: string): string {
+function documentPath(index: AnyIndex, id: string): string {
   return index.kind === 'history'
     ? `${index.name}-000000/_doc/${encodeURIComponent(id)}`
     : `${getStateIndex(index)}/_doc/${encodeURIComponent(toStateId(index, id))}`
@@ -93,31 +104,30 @@ export function documentPath(index: AnyIndex, id: string): string {
 
 type Stored = { readonly _source: Record<string, unknown>; readonly _version: number }
 
-export async function damageableElastic(): Promise<Damageable> {
-  const { store, url, prefix, ask, reopen, destroy } = openTestElastic()
+export async function damageableElastic(options: { readonly partitionDocuments?: number } = {}): Promise<Damageable> {
+  const { store, url, prefix, ask, reopen, destroy } = openTestElastic(options)
   const get = (index: AnyIndex, id: string) => ask<Stored>('GET', documentPath(index, id))
   const put = async (index: AnyIndex, id: string, source: object, version: number): Promise<void> => {
     const versioned = index.kind === 'state' ? `&version=${version}&version_type=external_gte` : ''
     await ask('PUT', `${documentPath(index, id)}?refresh=true${versioned}`, source)
   }
-  const change: Damageable['change'] = async (index, id, field, value) => {
+  const edited = async (index: AnyIndex, id: string, field: string, value: Value) => {
     const { _source, _version } = await get(index, id)
     const written = typeof value === 'bigint' ? String(value) : value
-    await put(index, id, { ..._source, [getStoredNames(index)[field] ?? field]: written }, _version)
+    return { source: { ..._source, [getStoredNames(index)[field] ?? field]: written }, version: _version }
   }
   return {
     kind: 'elastic',
     store,
-    args: ['elastic', url, prefix],
-    change,
+    args: ['elastic', url, prefix, ...Object.values(options).map(String)],
+    change: async (index, id, field, value) => {
+      const { source, version } = await edited(index, id, field, value)
+      await put(index, id, source, version)
+    },
     edit: async (index, id, field, value, version) => {
-      const { _source } = await get(index, id)
-      const edited = {
-        ..._source,
-        [getStoredNames(index)[field] ?? field]: typeof value === 'bigint' ? String(value) : value,
-      }
-      if (version === undefined) await ask('PUT', `${documentPath(index, id)}?refresh=true`, edited)
-      else await put(index, id, { ...edited, at: version - 1 }, version)
+      const { source } = await edited(index, id, field, value)
+      if (version === undefined) await ask('PUT', `${documentPath(index, id)}?refresh=true`, source)
+      else await put(index, id, { ...source, at: version - 1 }, version)
     },
     remove: async (index, id) => {
       await ask('DELETE', `${documentPath(index, id)}?refresh=true`)
@@ -138,7 +148,6 @@ export async function damageableElastic(): Promise<Damageable> {
       await put(index, as, _source, _version)
     },
     losePlace: async (id, place) => {
-      const { records } = await import('#indices/record.ts')
       const { _source, _version } = await get(records, id)
       const places = (_source['places'] as readonly string[]).filter(each => each !== String(place))
       await put(records, id, { ..._source, places }, _version)

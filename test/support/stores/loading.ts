@@ -67,7 +67,7 @@ export async function loadFrom(
 export async function temporarySqlite(from?: string) {
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-'))
   const path = join(folder, 'store.sqlite')
-  if (from !== undefined) await Bun.write(path, contentOf(from))
+  if (from !== undefined) await Bun.write(path, readSqlite(from))
   const store: Store = openSqlite({ path })
   return {
     store,
@@ -80,7 +80,7 @@ export async function temporarySqlite(from?: string) {
 }
 
 /** The content of a file together with its WAL, which another connection may have open. */
-function contentOf(path: string): Uint8Array {
+export function readSqlite(path: string): Uint8Array {
   const database = new Database(path, { readonly: true })
   try {
     return database.serialize()

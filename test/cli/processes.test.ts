@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
-import { readExposition } from '#test/support/exposition.ts'
-import { until } from '#test/support/wait.ts'
+import { readExposition } from '../support/exposition.ts'
 import { askAlone } from '../support/processes/ask-alone.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
+import { until } from '../support/wait.ts'
+import { stop } from './folder.ts'
 
 /** The places opened for tests, which are removed at the end. */
 const places: Place[] = []
@@ -13,21 +14,27 @@ afterAll(async () => {
   for (const place of places) await place.destroy()
 })
 
+/** A store with a key of `perDay` requests, and the number of them that it has counted. */
+async function placeWithKey(open: () => Promise<Place>, perDay: number) {
+  const place = await open()
+  places.push(place)
+  await place.store.create()
+  const { key, stored } = createKey('wallet', { perSecond: 1_000, perDay }, { now: Date.now() })
+  await place.store.keys.add(stored)
+  const used = async (): Promise<number> => {
+    const days = await place.store.usage.since(0)
+    return days.find(each => each.key === stored.id)?.requests ?? 0
+  }
+  return { place, key, used }
+}
+
 const storeOf = ({ args: [type, ...where] }: Place): string =>
   type === 'sqlite' ? `sqlite:${where[0]}` : `${where[0]}/${where[1]}`
 
 function cases(open: () => Promise<Place>): void {
   test('keys: services on one store share the count of a day, also after a SIGKILL', async () => {
-    const place = await open()
-    places.push(place)
-    await place.store.create()
-    const { key, stored } = createKey('wallet', { perSecond: 100, perDay: 60 }, { now: Date.now() })
-    await place.store.keys.add(stored)
+    const { place, key, used } = await placeWithKey(open, 60)
     await using folder = await cliFolder()
-    const used = async (): Promise<number> => {
-      const days = await place.store.usage.since(0)
-      return days.find(each => each.key === stored.id)?.requests ?? 0
-    }
     /** A service with its own data folder, as on another machine. */
     const start = async (data: string) => {
       const service = folder.start(['serve', '--store', storeOf(place), '--data', data, '--listen', '127.0.0.1:0'])
@@ -59,27 +66,17 @@ function cases(open: () => Promise<Place>): void {
       if (left === 60 - 10 - asked) break
       await Bun.sleep(50)
     }
-    two.service.kill('SIGTERM')
-    three.service.kill('SIGTERM')
-    expect([(await two.service.ended).code, (await three.service.ended).code]).toEqual([0, 0])
+    await Promise.all([stop(two.service), stop(three.service)])
     expect(await used()).toBe(10 + asked)
-  }, 600_000)
+  })
 }
 
 describe('SQLite', () => cases(sqlitePlace))
 if (elasticsearchUrl() !== undefined) describe('Elasticsearch', () => cases(() => elasticPlace(1_000_000)))
 
 test('processes: two on one port and one SQLite file both answer, and count the requests of a day exactly', async () => {
-  const place = await sqlitePlace()
-  places.push(place)
-  await place.store.create()
-  const { key, stored } = createKey('wallet', { perSecond: 1_000, perDay: 100 }, { now: Date.now() })
-  await place.store.keys.add(stored)
+  const { place, key, used } = await placeWithKey(sqlitePlace, 100)
   await using folder = await cliFolder()
-  const used = async (): Promise<number> => {
-    const days = await place.store.usage.since(0)
-    return days.find(each => each.key === stored.id)?.requests ?? 0
-  }
   const start = async (port: string) => {
     const shared = ['--listen', `127.0.0.1:${port}`, '--reuse-port', '--metrics-listen', '127.0.0.1:0']
     const service = folder.start(['serve', '--store', storeOf(place), ...shared])
@@ -92,28 +89,20 @@ test('processes: two on one port and one SQLite file both answer, and count the 
   }
   const one = await start('0')
   const two = await start(one.port)
-  const ask = async (times: number): Promise<readonly number[]> =>
-    Promise.all(
-      Array.from({ length: times }, async () => {
-        const { status } = await askAlone(`http://127.0.0.1:${one.port}/rpc/getNodeInfo?apikey=${key}`)
-        return status
-      }),
-    )
+  const ask = async (): Promise<number> =>
+    (await askAlone(`http://127.0.0.1:${one.port}/rpc/getNodeInfo?apikey=${key}`)).status
   // Without a node, each call within the limit gets 503.
-  expect(new Set(await ask(80))).toEqual(new Set([503]))
+  expect(new Set(await Promise.all(Array.from({ length: 80 }, ask)))).toEqual(new Set([503]))
   expect((await Promise.all([one.answered(), two.answered()])).every(count => count > 0)).toBe(true)
   await until(async () => (await used()) === 80, 20)
   let allowed = 80
   // Each process knows the requests of the other within a second, and then refuses all.
   for (let refused = 0; refused < 100; await Bun.sleep(20)) {
-    const [status] = await ask(1)
+    const status = await ask()
     if (status === 503) allowed += 1
     refused = status === 429 ? refused + 1 : 0
   }
   expect(allowed).toBeGreaterThanOrEqual(100)
-  for (const { service } of [one, two]) {
-    service.kill('SIGTERM')
-    expect((await service.ended).code).toBe(0)
-  }
+  await Promise.all([stop(one.service), stop(two.service)])
   expect(await used()).toBe(allowed)
-}, 600_000)
+})
