@@ -2,8 +2,11 @@ import { expect, test } from 'bun:test'
 import { copyFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createWorkerOpener } from '#cli/threads/loading-threads.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
 import { stateIndices } from '#indices/registry.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
 import type { Batch, StoredKey } from '#store/port.ts'
 import { openWriter } from '#store/sqlite/connection.ts'
 import { putOwner } from '#store/sqlite/meta.ts'
@@ -11,7 +14,7 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { OpenWritingThread } from '#store/sqlite/threads/far-batches.ts'
 import { packDocuments, unpackDocuments } from '#store/sqlite/threads/messages.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
-import { identity, recordDoc, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
+import { identity, listAt, recordDoc, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { samples } from '#test/store/suite/samples.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
@@ -131,6 +134,41 @@ for (const [index, [when, isTime]] of deaths.entries())
     expect(told.filter(each => each === 'begin').length).toBe(1)
     await store.close()
   })
+
+test('a process that is killed while a thread writes leaves whole batches, and the next one continues', async () => {
+  const path = join(folder, 'killed.sqlite')
+  const store = openSqlite({ path })
+  await store.create()
+  let highest = -1
+  // A batch has nine messages, the last of which commits it.
+  for (const [message, ms] of [
+    [4, 6],
+    [9, 0],
+    [9, 2],
+    [8, 9],
+    [12, 5],
+    [9, 1],
+    [18, 3],
+  ]) {
+    const command = [process.execPath, join(import.meta.dir, 'crash-loader.ts'), path, String(message), String(ms)]
+    const loader = Bun.spawn(command, { stderr: 'inherit' })
+    await loader.exited
+    expect(loader.signalCode).toBe('SIGKILL')
+    if ((await store.published()) === undefined) continue
+    highest = await store.read(async view => {
+      const { height } = view.at
+      expect([height >= highest, (height + 1) % 900]).toEqual([true, 0])
+      expect((await view.get(statistics, STATISTICS))?.transaction_count).toBe(height)
+      const rows = await view.records(listAt(height), 1, height + 1)
+      expect(rows.map(row => row.height)).toEqual(Array.from({ length: height + 1 }, (_, at) => at))
+      const ends = await view.getMany(blocks, [height, height + 1].map(blockId))
+      expect(ends.map(block => block?.height)).toEqual([height, undefined])
+      return height
+    })
+  }
+  expect(highest).toBeGreaterThan(0)
+  await store.close()
+})
 
 test('a key is added while batches follow each other', async () => {
   const told: string[] = []

@@ -65,18 +65,6 @@ test('read: one read of the height serves all callers of a short time, and none 
   expect(await read(height)).toBe(6)
 })
 
-test('read: a height that another caller has read meanwhile is never undercut', async () => {
-  const { read, looks } = scripted([4, 5])
-  expect(await read(height)).toBe(4)
-  const newer = async ({ at }: View) => {
-    if (at.height === 4) throw new NewerData()
-    return at.height
-  }
-  expect(await read(newer)).toBe(5)
-  expect(await read(height)).toBe(5)
-  expect(looks()).toBe(2)
-})
-
 test('read: a failed read of the height, or the time-out of its caller, is not shared', async () => {
   let looks = 0
   const { read } = openReads({
