@@ -4,9 +4,8 @@ import { PROOF_LEVELS, type ProofLevel } from '#chain/block.ts'
 import { findProof, NOTHING_PROVED, type ProofRecord, trimProofs, withProofs } from './published.ts'
 
 const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({
-  from,
+  ...{ from, agreed },
   proofs: levels.map(level => ({ level })),
-  agreed,
 })
 
 test('withProofs: consecutive ranges of one level are merged at any division', () => {
@@ -17,20 +16,13 @@ test('withProofs: consecutive ranges of one level are merged at any division', (
     { from: 0, to: 1, level: 'signed' },
     { from: 2, to: 2, level: 'whole' },
   ])
-  expect(withProofs(one, run(3, ['whole'], true)).ranges.at(-1)).toEqual({
-    from: 3,
-    to: 3,
-    level: 'whole',
-    agreed: true,
-  })
+  const agreed = withProofs(one, run(3, ['whole'], true)).ranges.at(-1)
+  expect(agreed).toEqual({ from: 3, to: 3, level: 'whole', agreed: true })
 })
 
 test('withProofs: reloaded blocks replace their records, and lost receipts add up', () => {
-  const before = withProofs(NOTHING_PROVED, {
-    from: 0,
-    proofs: Array(10).fill({ level: 'whole', lost: 2 }),
-    agreed: true,
-  })
+  const proofs = Array(10).fill({ level: 'whole', lost: 2 })
+  const before = withProofs(NOTHING_PROVED, { from: 0, proofs, agreed: true })
   const after = withProofs(before, { from: 5, proofs: [{ level: 'linked', lost: 1 }], agreed: false })
   expect(after).toEqual({
     ranges: [
@@ -43,10 +35,6 @@ test('withProofs: reloaded blocks replace their records, and lost receipts add u
   expect(findProof(after, 4)?.level).toBe('whole')
   expect(findProof(after, 6)).toBeUndefined()
   expect(trimProofs(after, 5).ranges).toEqual([{ from: 0, to: 4, level: 'whole', agreed: true }])
-})
-
-test('withProofs: in a store with older blocks the record begins at the first block it covers', () => {
-  expect(withProofs(NOTHING_PROVED, run(100, ['signed'])).ranges).toEqual([{ from: 100, to: 100, level: 'signed' }])
 })
 
 test('withProofs: the number of ranges is limited, and none claims more than was proved', () => {

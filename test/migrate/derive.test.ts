@@ -14,7 +14,7 @@ import { seeded, seedOf } from '../support/seeded.ts'
 import { type Ageing, ageIndex } from '../support/stores/aged.ts'
 import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
-import { loadFrom, replayed } from '../support/stores/loading.ts'
+import { ARCHIVED, loadFrom, replayed } from '../support/stores/loading.ts'
 
 const HEIGHT = SOAK ? 820 : 160
 /** Two partitions. */
@@ -31,14 +31,19 @@ let expected: Dump
 beforeAll(async () => {
   if (elasticsearchUrl() === undefined) return
   node = await replayed(HEIGHT)
-  clean = openTestElastic({ partitionDocuments: PARTITION })
-  await loadFrom(node.url, clean.store)
+  clean = await loadedStore()
   expected = await dumpElastic(clean.url, clean.prefix)
 })
 afterAll(async () => {
   await node?.stop()
   await clean?.destroy()
 })
+
+async function loadedStore(): Promise<TestElastic> {
+  const target = openTestElastic({ partitionDocuments: PARTITION })
+  await loadFrom(ARCHIVED, target.store, { to: HEIGHT, prove: 'linked' })
+  return target
+}
 
 type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
 type Hit = { readonly _id: string; readonly _version: number; readonly _source: Record<string, unknown> }
@@ -61,8 +66,7 @@ const AGED: Readonly<Record<string, Ageing>> = {
 
 /** The documents that an older version would have derived: accounts without permissions, tokens with another name. */
 async function olderStore(): Promise<TestElastic> {
-  const target = openTestElastic({ partitionDocuments: PARTITION })
-  await loadFrom(node.url, target.store)
+  const target = await loadedStore()
   const { ask } = target
   for (const [name, change] of [
     ['accounts', { permissions: '[]' }],
@@ -90,11 +94,10 @@ const keyOf = (name: string) => createKey(name, { perSecond: 1, perDay: 1 }, { n
 
 describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed derivation', () => {
   test('a change of mappings keeps the documents of a clean load, keys and day counts, and reads no node', async () => {
-    const target = openTestElastic({ partitionDocuments: PARTITION })
+    const target = await loadedStore()
     await using folder = await cliFolder()
     const migrate = ['indices', 'migrate', '--store', `${target.url}/${target.prefix}`]
     try {
-      await loadFrom(node.url, target.store)
       const key = keyOf('kept')
       await target.store.keys.add(key)
       await target.store.usage.add(500, new Map([[key.id, 3]]), 10)
@@ -117,38 +120,44 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
     }
   })
 
-  test('from the stored blocks: each answer is of one derivation, however often the migration is killed', async () => {
+  test('from the stored blocks: a rollback serves the replaced indices again, and the next migration begins anew; each answer is of one derivation, however often it is killed', async () => {
     const seed = seedOf(37)
     const random = seeded(seed)
     const target = await olderStore()
     await using folder = await cliFolder()
-    const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '1s']
-    const migrateAt = (at: string) => [
-      'indices',
-      'migrate',
-      '--store',
-      at,
-      '--lease',
-      '1s',
-      '--partition-documents',
-      String(PARTITION),
-    ]
-    const migrate = migrateAt(`${target.url}/${target.prefix}`)
+    const own = `${target.url}/${target.prefix}`
+    const storeAt = (at: string) => ['--store', at, '--lease', '1s']
+    const migrateAt = (at: string) => ['indices', 'migrate', ...storeAt(at), '--partition-documents', String(PARTITION)]
+    const migrate = migrateAt(own)
+    const load = ['load', '--node', node.url, '--once', ...storeAt(own)]
+    const rollback = ['indices', 'rollback', ...storeAt(own)]
+    const answers = () => allAt(serviceOn(target.reopen()))
     try {
-      const [before, after] = await Promise.all([allAt(serviceOn(target.reopen())), allAt(serviceOn(clean.store))])
+      const [before, after] = await Promise.all([answers(), allAt(serviceOn(clean.store))])
       expect(before.map((answer, at) => answer === after[at])).toEqual([false, false, true, true, true, true])
       expect((await target.store.check()).map(({ name, problem }) => [name, problem])).toEqual([
         ['documents', 'different'],
       ])
-      const refused = await folder.run(['load', '--node', node.url, '--once', ...store])
-      expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("Run 'iostlens indices migrate'")])
+      for (const [command, err] of [
+        [load, "Run 'iostlens indices migrate'"],
+        [rollback, 'There are no replaced indices'],
+      ] as const)
+        expect(await folder.run(command)).toMatchObject({ code: 3, err: expect.stringContaining(err) })
       const dry = await folder.run([...migrate, '--dry-run'])
       expect(dry).toMatchObject({
         code: 3,
         out: `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived again, audited and replaced.\n`,
       })
+      expect((await folder.run(migrate)).code).toBe(0)
+      const between = keyOf('between')
+      await target.store.keys.add(between)
+      expect(await answers()).toEqual([...after])
+      const back = await folder.run(rollback)
+      expect(back).toMatchObject({ code: 0, out: expect.stringContaining(`up to block ${HEIGHT}.`) })
+      expect(await answers()).toEqual([...before])
+      expect((await folder.run(rollback)).code).toBe(3)
       await ageIndex(target.url, `${target.prefix}-keys-0`, { properties: { created: { type: 'long' } } })
-      const keys: string[] = []
+      const keys = [between.id]
       /** Refused in the moment before the swap, until the next migration runs. */
       const addKey = async (): Promise<void> => {
         const key = keyOf(`key ${keys.length}`)
@@ -168,9 +177,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
       )
       const { wrong, asked } = await stop()
       expect([seed, wrong]).toEqual([seed, []])
-      expect(await allAt(serviceOn(target.reopen()))).toEqual([...after])
+      expect(await answers()).toEqual([...after])
       // While the replaced index of keys exists, a loader that takes the store over knows which index is served.
-      expect((await folder.run(['load', '--node', node.url, '--once', ...store])).code).toBe(0)
+      expect((await folder.run(load)).code).toBe(0)
       expect(await target.store.check()).toEqual([])
       expect((await folder.run([...migrate, '--delete-old'])).code).toBe(0)
       expect(await target.store.check()).toEqual([])
@@ -184,47 +193,17 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
     }
   })
 
-  test('rollback: the replaced indices are served again, and the next migration begins anew', async () => {
-    const target = await olderStore()
-    await using folder = await cliFolder()
-    const at = ['--store', `${target.url}/${target.prefix}`, '--lease', '1s']
-    const migrate = ['indices', 'migrate', ...at, '--partition-documents', String(PARTITION)]
-    const rollback = ['indices', 'rollback', ...at]
-    const answers = () => allAt(serviceOn(target.reopen()))
-    const height = (await target.store.published())?.height
-    try {
-      const nothing = await folder.run(rollback)
-      expect([nothing.code, nothing.err]).toEqual([3, expect.stringContaining('There are no replaced indices')])
-      const before = await answers()
-      expect((await folder.run(migrate)).code).toBe(0)
-      await target.store.keys.add(keyOf('between'))
-      const after = await answers()
-      expect(after).not.toEqual(before)
-      const back = await folder.run(rollback)
-      expect(back).toMatchObject({ code: 0, out: expect.stringContaining(`up to block ${height}.`) })
-      expect(await answers()).toEqual(before)
-      expect((await target.reopen().keys.list()).length).toBe(1)
-      expect((await folder.run(rollback)).code).toBe(3)
-      expect((await folder.run([...migrate, '--delete-old'])).code).toBe(0)
-      expect(await answers()).toEqual(after)
-      expect(await target.store.check()).toEqual([])
-      expect(differences(await dumpElastic(target.url, target.prefix), expected)).toEqual([])
-    } finally {
-      await target.destroy()
-    }
-  })
-
   test('from a node where blocks are lost: a loader continues until the swap, then it must stop', async () => {
     const target = await olderStore()
     await using folder = await cliFolder()
     // The loader shows within seconds that it is alive, and the migration waits much longer for that.
-    const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '12s']
+    const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '6s']
     const migrate = ['indices', 'migrate', ...store, '--partition-documents', String(PARTITION)]
     try {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
       // Created before the loss, because a loader refuses to begin on a store with a missing index.
-      const loader = await target.reopen({ leaseMs: 3_000 }).takeOver(identity)
+      const loader = await target.reopen({ leaseMs: 1_000 }).takeOver(identity)
       await target.ask('DELETE', 'blocks-000000/_doc/000000000050?refresh=true')
       const poor = await folder.run(migrate)
       expect([poor.code, poor.err]).toEqual([

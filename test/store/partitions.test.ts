@@ -1,22 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { hash8 } from '#chain/hash.ts'
 import { blocks } from '#indices/block.ts'
 import { type ListDoc, lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
-import { DERIVATION } from '#indices/registry.ts'
-import { transactions } from '#indices/transaction.ts'
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import type { MergeProgress, View } from '#store/port.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { batchOf, blockDoc, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
+import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { type Asked, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type PlainRow, plainChain } from '../support/oracle/plain-records.ts'
-import { cliFolder } from '../support/processes/cli-process.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { ask } from '../support/stores/ask-elastic.ts'
-import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
+import { commitBatch } from '../support/stores/commit-batch.ts'
+import {
+  type BehindProxy,
+  elasticsearchUrl,
+  openBehindProxy,
+  openTestElastic,
+  type TestElastic,
+} from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
+import { openOtherState } from '../support/stores/test-state.ts'
 
 /** History documents per partition. A block has about ten. */
 const PARTITION = 1_000
@@ -31,13 +36,8 @@ async function mergeAll(store: ElasticStore): Promise<readonly MergeProgress[]> 
 const countOf = (told: readonly MergeProgress[], wanted: MergeProgress['state']): number =>
   told.filter(({ state }) => state === wanted).length
 
-const shownPlain = ({ height, hash, index }: PlainRow) => ({ height, hash, index })
 const rowsOf = async (view: View, list: ListDoc, first: number, last: number) =>
-  (await view.records(list, first, last)).map(({ height, tx_hash, index }) => ({
-    height,
-    hash: tx_hash,
-    index,
-  }))
+  (await view.records(list, first, last)).map(({ height, tx_hash: hash, index }) => ({ height, hash, index }))
 
 async function listOf(view: View, key: string): Promise<ListDoc> {
   const list = await view.get(lists, key)
@@ -70,12 +70,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
       await opened.destroy()
       await proxy.close()
     }
-    await loadFrom(ARCHIVED, opened.store, { to: 300 })
+    await loadFrom(ARCHIVED, opened.store, { to: 300, prove: 'linked' })
     const first = await mergeAll(opened.store)
     expect(countOf(first, 'merged')).toBe(first.length)
     // Merging runs during the load: it merges finished partitions and leaves the unfinished one alone.
     let loading = true
-    const load = loadFrom(ARCHIVED, opened.store, { to: HEIGHT }).finally(() => {
+    const load = loadFrom(ARCHIVED, opened.store, { to: HEIGHT, prove: 'linked' }).finally(() => {
       loading = false
     })
     while (loading) expect((await mergeAll(opened.store)).length).toBeGreaterThanOrEqual(first.length)
@@ -88,9 +88,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
   test('every list equals the plain list, whole and in pages around every opening', () =>
     opened.store.read(async view => {
       let crossed = 0
-      for (const [key, rows] of [...plain].filter((_, at) => SOAK || at % 8 === 0)) {
+      for (const [key, rows] of [...plain].filter((_, at) => SOAK || at % 16 === 0)) {
         const list = await listOf(view, key)
-        const expected = rows.map(shownPlain)
+        const expected = rows.map(({ height, hash, index }) => ({ height, hash, index }))
         expect([key, await rowsOf(view, list, 1, list.count)]).toEqual([key, expected])
         const openings = list.starts.slice(1)
         for (const [, start] of openings.length > 8 ? openings.filter((_, at) => at % 4 === 0) : openings) {
@@ -145,36 +145,16 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
       }
     }))
 
-  test('blocks by height and transactions by hash are found in any partition', async () => {
-    const read = (await recordedBlocks()).slice(0, HEIGHT + 1)
-    await opened.store.read(async view => {
-      for (const { block } of read.filter(({ block: { height } }) => height % 17 === 0)) {
-        expect((await view.get(blocks, blockId(block.height)))?.hash).toBe(block.hash)
-        const hash = block.transactions[1]?.hash
-        if (hash === undefined) continue
-        const found = await view.find(transactions, 'hash8', hash8(hash))
-        expect(found.map(({ height }) => height)).toContain(block.height)
-      }
-    })
-  })
-
   test('each finished partition contains the configured number of documents, up to its last block', async () => {
     const { list } = await readLong()
     const last = list.starts.at(-1)?.[0] ?? 0
+    type Newest = { hits: { total: { value: number }; hits: { _source: { height: number } }[] } }
     for (let number = 0; number < last; number++) {
       const names = ['blocks', 'transactions', 'records'].map(index => partition(index, number))
-      const all = `${opened.url}/${names.join(',')}`
-      const { hits, aggregations } = await ask<{
-        hits: { total: { value: number } }
-        aggregations: { last: { value: number } }
-      }>('POST', `${all}/_search?size=0`, {
-        track_total_hits: true,
-        aggs: { last: { max: { field: 'height' } } },
-      })
-      type Newest = { hits: { hits: { _source: { height: number } }[] } }
-      const end = await ask<Newest>('GET', `${all}/_search?size=1000&_source=height&sort=height:desc`)
-      const newest = end.hits.hits
-      const ofLast = newest.filter(({ _source }) => _source.height === aggregations.last.value).length
+      const query = '_search?size=1000&_source=height&sort=height:desc&track_total_hits=true'
+      const { hits } = await ask<Newest>('GET', `${opened.url}/${names.join(',')}/${query}`)
+      const heights = hits.hits.map(({ _source }) => _source.height)
+      const ofLast = heights.filter(height => height === heights[0]).length
       expect(hits.total.value).toBeGreaterThanOrEqual(PARTITION)
       expect(hits.total.value - ofLast).toBeLessThan(PARTITION)
     }
@@ -188,62 +168,73 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     expect(countOf(again, 'skipped')).toBe(again.length)
     expect(again.map(({ at, of }) => [at, of])).toEqual(again.map((_, at) => [at + 1, again.length]))
     expect(await readLong()).toEqual(before)
-    const refused = await fetch(`${opened.url}/${partition('blocks', 0)}/_create/x`, {
-      method: 'PUT',
-      headers: { 'content-type': 'application/json' },
-      body: '{}',
-    })
-    expect(refused.status).toBe(403)
+    expect(String(await opened.ask('PUT', 'blocks-000000/_create/x', {}).catch(String))).toContain('403')
     const names = again.map(({ name }) => name)
     expect(names).not.toContain(partition('records', names.length / 3))
   })
-
-  test('a lost partition is reported and not created again', async () => {
-    expect(await opened.store.check()).toEqual([])
-    await fetch(`${opened.url}/${partition('records', 3)}`, { method: 'DELETE' })
-    const differences = await opened.store.check()
-    expect(differences.map(({ name, problem }) => [name, problem])).toEqual([['records-000003', 'lost']])
-    const refused = await failureOf(opened.store.create())
-    expect(refused.kind).toBe('damaged')
-    expect(refused.message).toMatch(/records-000003 \(blocks from \d+ on\)/)
-    const identity = await opened.store.identity()
-    const taken = opened.store.takeOver(identity ?? { chainId: 0, genesis: '', derivation: DERIVATION })
-    expect((await failureOf(taken)).message).toContain('records-000003')
-  })
 })
 
-test.skipIf(elasticsearchUrl() === undefined)('merge: an empty store has nothing to merge', async () => {
-  const { store, destroy } = openTestElastic()
-  try {
-    expect(await mergeAll(store)).toEqual([])
-    await store.create()
-    expect(await mergeAll(store)).toEqual([])
-  } finally {
-    await destroy()
-  }
-})
+/** Blocks 0 to 2 finish partition 0. Block 3 is in the next partition. */
+const finished = tellingBatch(0, 2)
+const opening = batchOf(3, 3, { filling: { partition: 1, documents: 1 } })
+const batches = [finished, opening]
 
-test.skipIf(elasticsearchUrl() === undefined)(
-  'the command line: partitions get the configured size and are merged, and finished work is reported',
-  async () => {
-    const { url, prefix, destroy } = openTestElastic()
-    await using folder = await cliFolder()
-    try {
-      const store = ['--store', `${url}/${prefix}`]
-      const load = ['load', '--node', ARCHIVED, '--once', '--to', '120', '--partition-documents', '60', ...store]
-      expect(await folder.run(load)).toMatchObject({ code: 0, out: 'Loaded up to block 120.\n' })
-      const merge = () => folder.run(['indices', 'merge', ...store])
-      const first = await merge()
-      const [, count = ''] = /(\d+) indices merged, 0 were merged before\.\n$/.exec(first.out) ?? []
-      expect([first.code, Number(count) % 3]).toEqual([0, 0])
-      expect(first.out).toContain(`${prefix}-blocks-000000: merged, 1 of ${count}\n`)
-      expect(await merge()).toEqual({
-        code: 0,
-        out: `Finished partitions of ${url}/${prefix}: 0 indices merged, ${count} were merged before.\n`,
-        err: '',
-      })
-    } finally {
-      await destroy()
-    }
-  },
-)
+/** A store behind a faulty proxy. `through` uses the proxy, `target.store` does not. */
+async function withProxy(body: (place: BehindProxy) => Promise<void>): Promise<void> {
+  await using place = await openBehindProxy({ leaseMs: 300, clock: { sleep: () => Bun.sleep(1), random: () => 0 } })
+  await body(place)
+}
+
+const merged = async (store: ElasticStore) => (await mergeAll(store)).map(({ state }) => state)
+const MERGED = ['merged', 'merged', 'merged'] as const
+
+const isMerge = ({ path }: Asked): boolean => path.includes('_forcemerge')
+
+describe.skipIf(elasticsearchUrl() === undefined)('merging behind a faulty proxy', () => {
+  test('merge: requests with lost answers are repeated, a failed merge is reported and repaired by the next, and an abort ends the wait', () =>
+    withProxy(async ({ target, faults, through }) => {
+      const writer = await target.store.takeOver(identity)
+      for (const batch of batches) await commitBatch(writer, batch)
+      const failedShard = { status: 200, body: '{"_shards":{"total":1,"successful":0,"failed":1}}' }
+      faults.fateOf = asked => (isMerge(asked) ? { type: 'change', to: () => failedShard } : pass)
+      const failed = await failureOf(merged(through))
+      expect([failed.kind, failed.retryable]).toEqual(['unavailable', true])
+      expect(failed.message).toContain(`${target.prefix}-blocks-000000`)
+      let lost = 0
+      faults.fateOf = asked => (isMerge(asked) && lost++ === 0 ? { type: 'cut-after' } : pass)
+      // The first partition was merged although the answer was lost.
+      expect(await merged(through)).toEqual(['skipped', 'merged', 'merged'])
+      expect(lost).toBe(3)
+      expect(await merged(through)).toEqual(['skipped', 'skipped', 'skipped'])
+      await commitBatch(writer, batchOf(4, 4, { filling: { partition: 1, documents: 2 } }))
+      await commitBatch(writer, batchOf(5, 5, { filling: { partition: 2, documents: 1 } }))
+      expect(await target.store.published()).toEqual(publishedAt(5))
+      const stop = new AbortController()
+      faults.fateOf = asked => {
+        if (!isMerge(asked)) return pass
+        stop.abort()
+        return { type: 'hold', until: Promise.withResolvers().promise }
+      }
+      expect(await kindOf(through.partitions.merge({ signal: stop.signal, onProgress: () => {} }))).toBe('deadline')
+    }))
+
+  test('merge: a replaced loader gets a conflict and is not held up by read-only indices', () =>
+    withProxy(async ({ target, faults, through }) => {
+      const silent = await through.takeOver(identity)
+      const [woken, asleep] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      faults.fateOf = () => {
+        asleep.resolve()
+        return { type: 'hold', until: woken.promise }
+      }
+      const late = kindOf(commitBatch(silent, finished))
+      await asleep.promise
+      const next = await target.reopen({ openStateFile: openOtherState }).takeOver(identity)
+      for (const batch of batches) await commitBatch(next, batch)
+      expect(await merged(target.store)).toEqual([...MERGED])
+      woken.resolve()
+      expect(await late).toBe('conflict')
+      expect(await target.store.published()).toEqual(publishedAt(3))
+      const stored = await target.store.read(view => view.getMany(blocks, [0, 1, 2, 3].map(blockId)))
+      expect<unknown>(stored).toEqual([0, 1, 2, 3].map(height => blockDoc(height)))
+    }))
+})

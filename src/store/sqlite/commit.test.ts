@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { Failure } from '#failure/failure.ts'
-import { wealth } from '#indices/wealth.ts'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { testFolder } from '#test/support/test-folder.ts'
-import { writeBatch } from './commit.ts'
-import { openOrCreate, type SqliteConnection } from './connection.ts'
+import { placeRows, writeBatch } from './commit.ts'
+import { inMemory, openOrCreate, type SqliteConnection } from './connection.ts'
 import { getPublished, inTransaction } from './meta.ts'
 import { openSqlite } from './open-sqlite.ts'
 import { schema } from './tables.ts'
@@ -35,7 +33,7 @@ describe('writeBatch', () => {
 
     const [[pages] = []] = connection.rows('PRAGMA page_count')
     connection.db.run(`PRAGMA max_page_count = ${Number(pages) + 20}`)
-    const full: Failure = await failureOf(write())
+    const full = await failureOf(write())
     expect([full.kind, full.retryable, full.message]).toEqual([
       'unavailable',
       true,
@@ -71,19 +69,22 @@ describe('writeBatch', () => {
     expect((await store.published())?.height).toBe(5_000)
     await store.close()
   })
+})
 
-  test('one batch is written at a time, and release and close wait for it', async () => {
-    const store = openSqlite({ path: join(folder, 'one.sqlite') })
-    await store.create()
-    const writer = await store.takeOver(identity)
-    const running = commitBatch(writer, tellingBatch(0, 3_000))
-    expect((await failureOf(commitBatch(writer, tellingBatch(0, 1)))).kind).toBe('defect')
-    expect((await writer.openState()).get(wealth, 'nobody')).toBeUndefined()
-    const closing = store.close()
-    await running
-    await closing
-    const again = openSqlite({ path: join(folder, 'one.sqlite') })
-    expect((await again.published())?.height).toBe(3_000)
-    await again.close()
+test('placeRows: an occupied position is an error, or is overwritten with `replace`', () => {
+  inMemory(connection => {
+    const table = 'records.places'
+    connection.db.run(`CREATE TABLE "${table}" ("place" INTEGER PRIMARY KEY, "row" INTEGER NOT NULL) STRICT`)
+    const first = placeRows(connection, table, { replace: false })
+    first.add([5n], 1n)
+    first.end()
+    const again = placeRows(connection, table, { replace: false })
+    again.add([5n], 2n)
+    expect(() => again.end()).toThrow('UNIQUE constraint failed')
+    const replacing = placeRows(connection, table, { replace: true })
+    replacing.add([5n, 4n], 3n)
+    replacing.add([5n], 4n)
+    replacing.end()
+    expect(connection.rows(`SELECT * FROM "${table}" ORDER BY 1`).map(String)).toEqual(['4,3', '5,4'])
   })
 })

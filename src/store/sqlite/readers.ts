@@ -31,7 +31,7 @@ type PoolOptions<T> = {
 
 type Waiter = { readonly go: () => void; readonly fail: (failure: Failure) => void }
 
-export function createPool<T>({ size, open, dispose, isOfUse = () => true, closed }: PoolOptions<T>): Pool<T> {
+function createPool<T>({ size, open, dispose, isOfUse = () => true, closed }: PoolOptions<T>): Pool<T> {
   const idle: T[] = []
   const queue = new Set<Waiter>()
   let lent = 0

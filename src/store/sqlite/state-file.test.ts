@@ -31,35 +31,26 @@ test('openStateFile: documents and mark outlive the process, and a failed write 
   again.close()
 })
 
-test('openStateFile: a damaged file is emptied, since the store has the same state', async () => {
-  const path = join(folder, 'damaged.sqlite')
+/** Overwrites a file of 5,000 documents from a part of its length on. The header stays. */
+async function damageFile(name: string, from: number): Promise<string> {
+  const path = join(folder, name)
   const file = openStateFile(path)
-  await file.put(changes, mark)
+  const docs = Array.from({ length: 5_000 }, (_, n) => ({ index: wealth, doc: wealthDoc(`account_${n}`, 1n) }))
+  await file.put(docs, mark)
   file.close()
   const bytes = readFileSync(path)
-  // The header stays: only the pages of tables are lost.
-  bytes.fill(0xff, 4_096)
-  bytes.fill(0xff, 100, 4_096)
+  bytes.fill(0xff, Math.max(100, Math.floor(bytes.length * from)))
   writeFileSync(path, bytes)
   rmSync(`${path}-wal`, { force: true })
-  const again = openStateFile(path)
-  expect([again.mark, again.get(wealth, 'a')]).toEqual([undefined, undefined])
-  again.close()
-})
+  return path
+}
 
-test('openStateFile: damage that is found by a read ends the session, and the next one begins with an empty file', async () => {
-  const path = join(folder, 'torn.sqlite')
-  const file = openStateFile(path)
-  await file.put(
-    Array.from({ length: 5_000 }, (_, n) => ({ index: wealth, doc: wealthDoc(`account_${n}`, 1n) })),
-    mark,
-  )
-  file.close()
-  const bytes = readFileSync(path)
+test('openStateFile: a damaged file is emptied, since the store has the same state; damage that is found by a read ends the session first', async () => {
+  const damaged = openStateFile(await damageFile('damaged.sqlite', 0))
+  expect([damaged.mark, damaged.get(wealth, 'account_0')]).toEqual([undefined, undefined])
+  damaged.close()
   // The schema is at the beginning.
-  bytes.fill(0xff, Math.floor(bytes.length * 0.8))
-  writeFileSync(path, bytes)
-  rmSync(`${path}-wal`, { force: true })
+  const path = await damageFile('torn.sqlite', 0.8)
   const torn = openStateFile(path)
   const readAll = async () => Array.from({ length: 5_000 }, (_, n) => torn.get(wealth, `account_${n}`))
   expect(await failureOf(readAll())).toMatchObject({ kind: 'unavailable', retryable: true })

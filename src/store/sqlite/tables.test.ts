@@ -1,100 +1,105 @@
 import { describe, expect, test } from 'bun:test'
-import { balances } from '#indices/balance.ts'
-import { records } from '#indices/record.ts'
+import { accounts } from '#indices/account.ts'
+import { contracts } from '#indices/contract.ts'
+import type { Order } from '#indices/define.ts'
+import { producers } from '#indices/producer.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import { transactions } from '#indices/transaction.ts'
-import { inMemory } from './connection.ts'
+import { tokens } from '#indices/token.ts'
+import { inMemory, type SqliteConnection } from './connection.ts'
+import { dueSql, findSql, momentSql, namesSql, newRecordsSql, rankAfterSql, rankSql, recordsSql } from './read.ts'
 import { findSchemaDifferences } from './schema.ts'
-import { fingerprint, getTable, schema } from './tables.ts'
+import { createTable, fingerprint, namesColumn, schema } from './tables.ts'
 
-describe('getTable', () => {
-  test('balances are clustered by id, with an index for each order and one for the due time', () => {
-    expect(getTable(balances).objects.map(({ sql }) => sql)).toEqual([
-      'CREATE TABLE "balances" ("id" TEXT NOT NULL PRIMARY KEY, "token" TEXT NOT NULL, "owner" TEXT NOT NULL, "amount" INTEGER NOT NULL, "frozen" INTEGER NOT NULL, "frozen_list" TEXT NOT NULL, "next_due" INTEGER) STRICT, WITHOUT ROWID',
-      'CREATE INDEX "balances.holders" ON "balances" ("token", "amount" DESC, "owner") WHERE ("amount" > 0)',
-      'CREATE INDEX "balances.ofOwner" ON "balances" ("owner", "token", "amount", "frozen") WHERE ("amount" > 0 OR "frozen" > 0)',
-      'CREATE INDEX "balances.rowsOfOwner" ON "balances" ("owner", "token")',
-      'CREATE INDEX "balances.next_due" ON "balances" ("next_due", "id") WHERE "next_due" IS NOT NULL',
-    ])
+/** SQLite's query plan: one step per line. */
+const planOf = (sql: string): readonly string[] =>
+  inMemory((connection: SqliteConnection) => {
+    for (const object of schema) connection.db.run(object.sql)
+    return connection.rows(`EXPLAIN QUERY PLAN ${sql}`).map(([, , , detail]) => String(detail))
   })
 
-  test('transactions have their position as row number, and derivable values take no space', () => {
-    expect(getTable(transactions).objects.map(({ sql }) => sql)).toEqual([
-      'CREATE TABLE "transactions" ("_position" INTEGER PRIMARY KEY, "height" INTEGER AS ("_position" / 100000) VIRTUAL, "tx" INTEGER AS ("_position" % 100000) VIRTUAL, "id" TEXT AS (printf(\'%012d-%05d\', "height", "tx")) VIRTUAL, "hash" ANY, "hash8" INTEGER NOT NULL, "body" ANY NOT NULL) STRICT',
-      'CREATE INDEX "transactions.hash8" ON "transactions" ("hash8")',
-    ])
-  })
+describe('plans', () => {
+  for (const index of stateIndices)
+    for (const [name, order] of Object.entries<Order>(index.orders))
+      test(`order ${index.name}.${name} is read along its index`, () => {
+        expect(planOf(rankSql(createTable(index), name, order))).toEqual([
+          expect.stringMatching(/^(CO-ROUTINE|MATERIALIZE)/),
+          expect.stringContaining(`USING COVERING INDEX ${index.name}.${name}`),
+          expect.stringMatching(/^SCAN /),
+          'SEARCH r USING PRIMARY KEY (id=?)',
+          'USE TEMP B-TREE FOR ORDER BY',
+        ])
+      })
 
-  test('records are appended by row number and found by position, with a separate table of list positions', () => {
-    const [table, places, ...indexes] = getTable(records).objects
-    expect(table?.sql).toStartWith(
-      'CREATE TABLE "records" ("_row" INTEGER PRIMARY KEY, "id" TEXT AS (printf(\'%012d-%05d-%05d\', "height", "tx", "index")) VIRTUAL, ',
-    )
-    expect(table?.sql).toEndWith(', UNIQUE ("height", "tx", "index")) STRICT')
-    expect(places?.sql).toBe(
-      'CREATE TABLE "records.places" ("place" INTEGER PRIMARY KEY, "row" INTEGER NOT NULL) STRICT',
-    )
-    expect(indexes).toEqual([])
-  })
+  for (const index of stateIndices)
+    for (const [name, order] of Object.entries<Order>(index.orders))
+      if (order.counted)
+        test(`order ${index.name}.${name} is read along its index from any rank, in two runs`, () => {
+          const plan = planOf(rankAfterSql(createTable(index), name, order))
+          const runs = plan.filter(step => step.includes(`USING COVERING INDEX ${index.name}.${name}`))
+          const [first, second] =
+            order.group === undefined
+              ? [/^\(\w+=\? AND \w+>\?\)$/, /^\((?:\w+>\? AND )?\w+<\?\)$/]
+              : [/^\(\w+=\? AND \w+=\? AND \w+>\?\)$/, /^\(\w+=\? AND \w+>\? AND \w+<\?\)$/]
+          const ranges = runs.map(step => step.slice(step.lastIndexOf('(')))
+          expect(ranges).toEqual([expect.stringMatching(first), expect.stringMatching(second)])
+          expect(plan.filter(step => step.includes('TEMP B-TREE'))).toHaveLength(1)
+        })
 
-  test('every index has a table, every order and lookup an index, and all names are unique', () => {
-    const names = schema.map(({ name }) => name)
-    expect(new Set(names).size).toBe(names.length)
-    for (const index of [...historyIndices, ...stateIndices]) {
-      expect(names).toContain(index.name)
-      for (const part of [...Object.keys(index.orders), ...index.finds])
-        expect(names).toContain(`${index.name}.${part}`)
-    }
+  for (const index of [accounts, contracts, producers, tokens])
+    test(`names in ${index.name} are found by their beginnings through an index`, () => {
+      const column = namesColumn(index) ?? ''
+      const [step, ...others] = planOf(namesSql(createTable(index), column))
+      expect(step).toMatch(
+        new RegExp(`^SEARCH ${index.name} USING (?:INDEX \\S+|PRIMARY KEY) \\(${column}>\\? AND ${column}<\\?\\)$`),
+      )
+      expect(others).toEqual([])
+    })
+
+  for (const index of historyIndices)
+    for (const field of index.finds)
+      test(`documents in ${index.name} are found by ${field} through an index`, () => {
+        const step = `SEARCH ${index.name} USING INDEX ${index.name}.${field} (${field}=?)`
+        expect(planOf(findSql(createTable(index), field))).toEqual([step])
+      })
+
+  test('rows of a list, times, due balances and records of the newest blocks are read along their positions', () => {
+    const row = 'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)'
+    expect(planOf(recordsSql)).toEqual(['SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)', row])
+    expect(planOf(momentSql)).toEqual(['SEARCH p USING INTEGER PRIMARY KEY (rowid=?)', row])
+    expect(planOf(dueSql)).toEqual(['SEARCH balances USING INDEX balances.next_due (next_due>? AND next_due<?)'])
+    expect(planOf(newRecordsSql)).toEqual(['SEARCH records USING INDEX sqlite_autoindex_records_1 (height>?)'])
   })
 })
 
-describe('schema', () => {
-  const created = (change: string): ReturnType<typeof findSchemaDifferences> =>
-    inMemory(connection => {
-      for (const { sql } of schema) connection.db.run(sql)
-      connection.db.run(`INSERT INTO "meta" VALUES ('schema', '${fingerprint}')`)
-      if (change !== '') connection.db.run(change)
-      return findSchemaDifferences(connection)
-    })
-  const cases = [
-    ['nothing', '', []],
-    [
-      'another column',
-      'ALTER TABLE "wealth" ADD COLUMN "more" TEXT',
-      [{ name: 'wealth', problem: 'different', detail: 'column more is TEXT, expected none' }],
-    ],
-    [
-      'a column gone',
-      'ALTER TABLE "tokens" DROP COLUMN "issuer"',
-      [{ name: 'tokens', problem: 'different', detail: 'column issuer is absent, expected TEXT NOT NULL' }],
-    ],
-    [
-      'an index gone',
-      'DROP INDEX "votes.voters"',
-      [{ name: 'votes.voters', problem: 'missing', detail: 'index does not exist' }],
-    ],
-    [
-      'made by another version',
-      `UPDATE "meta" SET "value" = 'x'`,
-      [{ name: 'meta', problem: 'different', detail: `schema is x, expected ${fingerprint}` }],
-    ],
-  ] as const
-  for (const [name, change, expected] of cases)
-    test(`differences of tables: ${name}`, () => {
-      expect<unknown>(created(change)).toEqual(expected)
-    })
+const richest = 'CREATE INDEX "wealth.richest" ON "wealth" ("owner")'
 
-  test('differences of tables: an index of the same name over other columns is reported in one line', () => {
-    const [difference] = inMemory(connection => {
-      for (const { sql } of schema) connection.db.run(sql)
-      connection.db.run('DROP INDEX "wealth.richest"')
-      connection.db.run('CREATE INDEX "wealth.richest"\n ON "wealth" ("owner")')
-      return findSchemaDifferences(connection)
-    })
-    expect(difference).toEqual({
+test.each([
+  ['nothing', 'SELECT 1', undefined],
+  [
+    'a column gone',
+    'ALTER TABLE "tokens" DROP COLUMN "issuer"',
+    { name: 'tokens', problem: 'different', detail: 'column issuer is absent, expected TEXT NOT NULL' },
+  ],
+  [
+    'made by another version',
+    `UPDATE "meta" SET "value" = 'x'`,
+    { name: 'meta', problem: 'different', detail: `schema is x, expected ${fingerprint}` },
+  ],
+  [
+    'an index of the same name over other columns',
+    `DROP INDEX "wealth.richest"; ${richest.replace(' ON', '\n ON')}`,
+    {
       name: 'wealth.richest',
       problem: 'different',
-      detail: `stored: CREATE INDEX "wealth.richest" ON "wealth" ("owner"); expected: ${schema.find(({ name }) => name === 'wealth.richest')?.sql}`,
-    })
+      detail: `stored: ${richest}; expected: ${schema.find(({ name }) => name === 'wealth.richest')?.sql}`,
+    },
+  ],
+])('differences of tables: %s is reported in one line', (_, change, expected) => {
+  const found = inMemory(connection => {
+    for (const { sql } of schema) connection.db.run(sql)
+    connection.db.run(`INSERT INTO "meta" VALUES ('schema', '${fingerprint}')`)
+    connection.db.run(change)
+    return findSchemaDifferences(connection)
   })
+  expect<unknown>(found).toEqual(expected === undefined ? [] : [expected])
 })

@@ -84,7 +84,7 @@ const sqlTypes: Readonly<Record<FieldKind, string>> = {
 const PLAIN: ReadonlySet<FieldKind> = new Set(['keyword', 'text', 'long', 'hash8'])
 
 /** The table of an index. */
-export function getTable(index: Index): SqlTable {
+function getTable(index: Index): SqlTable {
   const isNumbered = isPosition(index)
   const columns = Object.entries(index.fields)
     .map(

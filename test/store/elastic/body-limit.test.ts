@@ -1,17 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Store } from '#store/port.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { spawnIn } from '../../support/processes/cli-process.ts'
 import { freePort } from '../../support/processes/free-port.ts'
 import { systemProgram } from '../../support/processes/system-program.ts'
 import { differences, dumpElastic } from '../../support/stores/dump.ts'
-import { elasticsearchUrl, openTestElastic } from '../../support/stores/elasticsearch.ts'
-import { loadFrom, replayed } from '../../support/stores/loading.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '../../support/stores/elasticsearch.ts'
+import { ARCHIVED, loadFrom } from '../../support/stores/loading.ts'
 import { testFolder } from '../../support/test-folder.ts'
 import { until } from '../../support/wait.ts'
 
-const HEIGHT = 300
+const HEIGHT = 200
 
 let nginx: string
 const folder = testFolder()
@@ -31,12 +32,7 @@ async function limitedTo(url: string, limit: string) {
   )
   const running = spawnIn(own, [nginx, '-p', own, '-e', 'stderr', '-c', join(own, 'nginx.conf')])
   const at = `http://127.0.0.1:${port}`
-  const answers = () =>
-    fetch(at).then(
-      () => true,
-      () => false,
-    )
-  await until(answers)
+  await until(async () => (await fetch(at).catch(() => undefined)) !== undefined)
   return {
     url: at,
     refused: async () => (await readFile(join(own, 'log'), 'utf8')).split('\n').filter(line => line === '413').length,
@@ -48,47 +44,34 @@ async function limitedTo(url: string, limit: string) {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticsearch that limits bodies', () => {
-  const plain = openTestElastic()
+  let target: TestElastic
   beforeAll(async () => {
     nginx = await systemProgram('nginx', 'nginx-light')
-    await using node = await replayed(HEIGHT)
-    await loadFrom(node.url, plain.store)
   })
-  afterAll(() => plain.destroy())
+  beforeEach(() => {
+    target = openTestElastic()
+  })
+  afterEach(() => target.destroy())
+  const load = (store: Store) => loadFrom(ARCHIVED, store, { to: HEIGHT, prove: 'linked' })
 
-  test.each(['90k'])('%s: bulks are split until they pass, and the same is stored', async limit => {
-    await using node = await replayed(HEIGHT)
-    const target = openTestElastic()
-    await using proxy = await limitedTo(target.url, limit)
-    const through = target.reopen({ url: proxy.url })
-    try {
-      expect(await loadFrom(node.url, through)).toBe(HEIGHT)
-      expect(await proxy.refused()).toBeGreaterThan(0)
-      const [stored, expected] = [
-        await dumpElastic(target.url, target.prefix),
-        await dumpElastic(plain.url, plain.prefix),
-      ]
-      expect(differences(stored, expected)).toEqual([])
-    } finally {
-      await target.destroy()
-    }
+  test('bulks are split until they pass, and the same is stored', async () => {
+    await using proxy = await limitedTo(target.url, '90k')
+    expect(await load(target.reopen({ url: proxy.url }))).toBe(HEIGHT)
+    expect(await proxy.refused()).toBeGreaterThan(0)
+    const plain = openTestElastic()
+    await load(plain.store)
+    const expected = await dumpElastic(plain.url, plain.prefix)
+    await plain.destroy()
+    expect(differences(await dumpElastic(target.url, target.prefix), expected)).toEqual([])
   })
 
   test('a limit below a single document is named, with what to change', async () => {
-    await using node = await replayed(HEIGHT)
-    const target = openTestElastic()
     await using proxy = await limitedTo(target.url, '4k')
-    const through = target.reopen({ url: proxy.url })
-    try {
-      await target.store.create()
-      const { message, help, retryable } = await failureOf(loadFrom(node.url, through))
-      expect([message, help, retryable]).toEqual([
-        expect.stringContaining('is too large'),
-        expect.stringContaining('client_max_body_size'),
-        false,
-      ])
-    } finally {
-      await target.destroy()
-    }
+    await target.store.create()
+    expect(await failureOf(load(target.reopen({ url: proxy.url })))).toMatchObject({
+      message: expect.stringContaining('is too large'),
+      help: expect.stringContaining('client_max_body_size'),
+      retryable: false,
+    })
   })
 })

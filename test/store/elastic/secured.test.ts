@@ -10,7 +10,7 @@ import { replayed } from '../../support/stores/loading.ts'
 
 const HEIGHT = 60
 /** Blocks loaded afterwards, over the ends of several partitions. */
-const MORE = 150
+const MORE = 100
 /** Documents per partition: some dozens of blocks. */
 const PARTITION = 30
 const USERS = ['setup', 'migration', 'loader', 'service', 'keys'] as const
@@ -61,21 +61,13 @@ const lines = (all: readonly string[]): string => all.map(line => `${line}\n`).j
 
 /** The hash as the server's own tool writes it. `2a` and `2b` are names of the same algorithm. */
 const hashed = (password: string): string =>
-  Bun.password.hashSync(password, { algorithm: 'bcrypt', cost: 10 }).replace('$2b$', '$2a$')
+  Bun.password.hashSync(password, { algorithm: 'bcrypt', cost: 4 }).replace('$2b$', '$2a$')
 
 /** A self-signed certificate for 127.0.0.1. */
 function certificate(at: string) {
   const [key, pem] = [join(at, 'http.key'), join(at, 'ca.pem')]
-  const { exitCode, stderr } = Bun.spawnSync(
-    ['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=iostlens-test'].concat([
-      '-addext',
-      'subjectAltName=IP:127.0.0.1',
-      '-keyout',
-      key,
-      '-out',
-      pem,
-    ]),
-  )
+  const fixed = 'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=iostlens-test -addext subjectAltName=IP:127.0.0.1'
+  const { exitCode, stderr } = Bun.spawnSync(['openssl', ...fixed.split(' '), '-keyout', key, '-out', pem])
   if (exitCode !== 0) throw new Error(`openssl: ${stderr}`)
   return { key: readFileSync(key, 'utf8'), certificate: readFileSync(pem, 'utf8') }
 }
@@ -94,13 +86,15 @@ async function as(user: User, args: readonly string[], password?: string): Promi
   return outcome
 }
 
-/** Deletes a row of the first partition. */
-async function loseRow(): Promise<void> {
-  const path = `iostlens-records-000000/_doc/${recordId(0, 0, 3)}?refresh=true`
-  const credentials = Buffer.from(`loader:${passwords.loader}`).toString('base64')
+/** A request of a user without the program. */
+async function requestAs(user: User, [method, path]: readonly [string, string], body?: object): Promise<void> {
   const answer = await fetch(`${server.url}/${path}`, {
-    method: 'DELETE',
-    headers: { authorization: `Basic ${credentials}` },
+    method,
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Basic ${Buffer.from(`${user}:${passwords[user]}`).toString('base64')}`,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     tls: { ca: readFileSync(join(folder.path, 'ca.pem'), 'utf8') },
   })
   expect(answer.status).toBe(200)
@@ -123,23 +117,16 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect((await as('service', ['status', '--all'])).code).toBe(0)
     const added = await as('keys', ['keys', 'add', 'wallet'])
     expect(added.code).toBe(0)
-    const second = await as('keys', ['keys', 'add', 'spare'])
-    const id = /^Key (\S+) of/m.exec(second.out)?.[1] ?? ''
-    expect((await as('keys', ['keys', 'revoke', id])).code).toBe(0)
     expect((await as('keys', ['keys', 'list'])).out).toContain(' wallet\n')
     // The load crosses ends of partitions, where indices and aliases are created, merged and made read-only.
     const more = [...load(), '--to', String(MORE), '--partition-documents', String(PARTITION)]
     expect(await as('loader', more)).toMatchObject({ code: 0, out: `Loaded up to block ${MORE}.\n` })
-    await loseRow()
+    await requestAs('loader', ['DELETE', `iostlens-records-000000/_doc/${recordId(0, 0, 3)}?refresh=true`])
     const merged = await as('loader', ['indices', 'merge'])
     const count = Number(/: (\d+) indices merged, 0 were merged before\.\n$/.exec(merged.out)?.[1])
     expect([merged.code, merged.err, count >= 6]).toEqual([0, expect.anything(), true])
-    expect((await as('service', ['verify'])).code).toBe(3)
     expect((await as('loader', ['repair'])).code).toBe(0)
-    expect(await as('service', ['verify'])).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/: whole\n$/),
-    })
+    expect(await as('service', ['verify'])).toMatchObject({ code: 0, out: expect.stringMatching(/: whole\n$/) })
     const service = folder.start(['serve', '--listen', '127.0.0.1:0'], environmentOf('service'))
     const url = await service.firstLine
     const headers = { 'x-api-key': lastLine(added.out) }
@@ -149,48 +136,34 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     const { code, out, err } = await service.ended
     printed.push(out, err)
     expect(code).toBe(0)
+    const id = /^Key (\S+) of/m.exec(added.out)?.[1] ?? ''
+    expect((await as('keys', ['keys', 'revoke', id])).code).toBe(0)
   })
 
   test('a user with the role of another part learns which privileges are missing', async () => {
-    const refused = async (user: User, args: readonly string[]) => {
+    for (const [user, args, wanted] of [
+      ['service', load(), 'write iostlens-meta'],
+      ['setup', ['keys', 'list'], 'search iostlens-keys'],
+    ] as const) {
       const { code, out, err } = await as(user, args)
-      return [code, out, /^iostlens: user '\w+' may not \w+ \S+?(?=[ :])/m.exec(err)?.[0] ?? err]
+      expect([code, out, err]).toEqual([2, '', expect.stringContaining(`iostlens: user '${user}' may not ${wanted}`)])
     }
-    expect(await refused('service', load())).toEqual([2, '', "iostlens: user 'service' may not write iostlens-meta"])
-    expect(await refused('service', ['keys', 'add', 'x'])).toEqual([
-      2,
-      '',
-      "iostlens: user 'service' may not write iostlens-keys",
-    ])
-    expect(await refused('setup', ['keys', 'list'])).toEqual([
-      2,
-      '',
-      "iostlens: user 'setup' may not search iostlens-keys",
-    ])
   })
 
   test('a migration works with its own role, and a loader’s role is not enough', async () => {
-    await fetch(`${server.url}/iostlens-state-0/_mapping`, {
-      method: 'PUT',
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Basic ${Buffer.from(`setup:${passwords.setup}`).toString('base64')}`,
-      },
-      body: JSON.stringify({ _meta: { schema: 1, fingerprint: 'of an older one' } }),
-      tls: { rejectUnauthorized: false },
-    })
+    const older = { _meta: { schema: 1, fingerprint: 'of an older one' } }
+    await requestAs('setup', ['PUT', 'iostlens-state-0/_mapping'], older)
     const migrate = ['indices', 'migrate', '--delete-old', '--lease', '1s']
     const refused = await as('loader', migrate)
     expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/^iostlens: user 'loader' may not /)])
     const { code, out, err } = await as('migration', [...migrate, '--log-level', 'warn'])
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain('iostlens-state-0: deleted\n')
-    expect((await as('service', ['status', '--all'])).code).toBe(0)
     expect((await as('loader', load())).code).toBe(0)
   })
 
   test('a wrong password is reported at once with user and server, and is not tried again', async () => {
-    for (const args of [load(), ['serve', '--listen', '127.0.0.1:0'], ['status'], ['keys', 'list']])
+    for (const args of [load(), ['serve', '--listen', '127.0.0.1:0']])
       expect(await as('loader', args, WRONG)).toMatchObject({
         code: 2,
         out: '',

@@ -1,17 +1,34 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { toExitCode } from '#cli/command.ts'
+import { accounts } from '#indices/account.ts'
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
+import { wealth } from '#indices/wealth.ts'
 import type { LoadProgress } from '#load/session.ts'
+import type { Batch, Store, View } from '#store/port.ts'
+import { blockDoc, createDoc, identity, listAt, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { ask } from '#test/support/stores/ask-elastic.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { secondOpinion } from '../../support/oracle/second-opinion.ts'
 import { type Testimony, type Witness, witness } from '../../support/oracle/witness.ts'
 import { serviceOn } from '../../support/processes/service.ts'
 import { SOAK } from '../../support/processes/soak.ts'
 import { seeded, seedOf } from '../../support/seeded.ts'
 import { type Dump, differences, dumpElastic } from '../../support/stores/dump.ts'
-import { isGreen, masterName, type ThreeServers, threeServers, urlOfAll } from '../../support/stores/elastic-cluster.ts'
+import {
+  healthy,
+  isGreen,
+  masterName,
+  type ThreeServers,
+  threeServers,
+  urlOfAll,
+} from '../../support/stores/elastic-cluster.ts'
 import { type OwnServer, ownServers } from '../../support/stores/elastic-process.ts'
 import { openTestElastic, type TestElastic } from '../../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../../support/stores/loading.ts'
 import { openTroubledLine, type Trouble, type TroubledLine } from '../../support/stores/troubled-line.ts'
-import { cutOffSuite } from './cut-off.ts'
 
 // One cluster for all tests that need servers of their own, because a start takes 10 s of CPU for each of them. The
 // servers become fewer from one suite to the next.
@@ -19,7 +36,7 @@ import { cutOffSuite } from './cut-off.ts'
 /** The cluster does not drop a server that hangs. A server that ends is still dropped. */
 const UNNOTICED = ['follower_check', 'leader_check'].map(check => `cluster.fault_detection.${check}.timeout: 1h`)
 
-const HEIGHT = 200
+const HEIGHT = 120
 const DOCUMENTS = 40
 /** The height and the number of pages of the tests of a server that hangs. */
 const [SHORT, PAGES] = [60, 30]
@@ -45,7 +62,7 @@ describe.skipIf(own === undefined)('servers in trouble', () => {
 
   describe('one of three servers is in trouble', hungSuite)
   describe('servers are killed under load and queries', lostServersSuite)
-  describe('a server that is cut off from its cluster', () => cutOffSuite(() => cluster))
+  describe('a server that is cut off from its cluster', cutOffSuite)
   describe('the last server is killed under load and queries', killedSuite)
 })
 
@@ -71,25 +88,13 @@ function hungSuite(): void {
     for (const enough = watching.good() + count; watching.good() < enough; ) await watching.sees(200)
   }
 
-  const troubled = () => ({
-    ...target,
-    url: urlOfAll(lines),
-    store: target.reopen({
-      url: urlOfAll(lines),
-      requestTimeoutMs: NEVER_MS,
-      writeTimeoutMs: NEVER_MS,
-      retryTimeoutMs: NEVER_MS,
-    }),
-  })
+  const never = { requestTimeoutMs: NEVER_MS, writeTimeoutMs: NEVER_MS, retryTimeoutMs: NEVER_MS }
+  const openTroubled = () => target.reopen({ url: urlOfAll(lines), ...never })
 
   /** Requests pages continuously before, during and after a disturbance. */
   async function watchedThrough(begin: () => void, end: () => void, during = async () => {}): Promise<Testimony> {
-    const { store } = troubled()
-    const watching = await witness(serviceOn(store, { deadlineMs: NEVER_MS }), {
-      seed: seedOf(41),
-      askers: 4,
-      also: [503],
-    })
+    const service = serviceOn(openTroubled(), { deadlineMs: NEVER_MS })
+    const watching = await witness(service, { seed: seedOf(41), askers: 4, also: [503] })
     try {
       await answers(watching, PAGES)
       begin()
@@ -113,35 +118,20 @@ function hungSuite(): void {
   const suffer = (trouble: Trouble) => () => lines[1]?.suffer(trouble)
 
   test('clients are cut off from the server: pages are answered and blocks loaded through the others', async () => {
-    const seen = await watchedThrough(suffer('hold'), suffer('none'), async () => {
-      const { store } = troubled()
-      expect(await loadFrom(node.url, store)).toBe(SHORT)
-    })
-    await expectRight(seen)
+    const load = async () => expect(await loadFrom(node.url, openTroubled())).toBe(SHORT)
+    await expectRight(await watchedThrough(suffer('hold'), suffer('none'), load))
   })
 
   test('the server is slow: pages are answered by the others', async () => {
     await expectRight(await watchedThrough(suffer({ delayMs: 3_000 }), suffer('none')))
   })
 
-  const hangs = (which: (master: string) => OwnServer | undefined) => async () => {
-    const hung = which(await masterName(cluster.servers[0].url))
-    await expectRight(
-      await watchedThrough(
-        () => hung?.pause(),
-        () => hung?.resume(),
-      ),
-    )
-  }
-
-  test(
-    'the server hangs: its copies are avoided, too',
-    hangs(master => cluster.servers.find(({ name }) => name !== master)),
-  )
-  test(
-    'the master hangs: pages do not need it',
-    hangs(master => cluster.servers.find(({ name }) => name === master)),
-  )
+  test('the master hangs: pages do not need it, and its copies are avoided', async () => {
+    const master = await masterName(cluster.servers[0].url)
+    const hung = cluster.servers.find(({ name }) => name === master)
+    const [pause, resume] = [() => hung?.pause(), () => hung?.resume()]
+    await expectRight(await watchedThrough(pause, resume))
+  })
 }
 
 let undisturbed: Promise<Dump> | undefined
@@ -250,5 +240,179 @@ function killedSuite(): void {
     await expectNothingLost(target, seed, seen)
     expect(Object.keys(seen.statuses)).toEqual(['200', '503'])
     await target.destroy()
+  })
+}
+
+/** The height that both servers have, and the height that only the remaining server has. */
+const [BEFORE, AFTER] = [5, 9]
+
+let main: OwnServer
+let cutOff: OwnServer
+let target: TestElastic
+/** A proxy that sends each request to one of the two servers, as `isStale` decides. */
+let proxy: Awaited<ReturnType<typeof openProxy>>
+let isStale: (asked: Asked) => boolean = () => false
+let to = ''
+
+function createAccountBatch(height: number, name: string): Batch {
+  const batch = tellingBatch(height, height)
+  return { ...batch, changes: [...batch.changes, { index: accounts, doc: createDoc(accounts, name, { name }) }] }
+}
+
+type Case = readonly [what: string, read: (view: View) => Promise<unknown>, right: unknown]
+const newest = blockDoc(AFTER)
+/** One of each request, and those whose answers are judged in their own way. */
+const cases: readonly Case[] = [
+  ['a document of state', async view => (await view.get(wealth, 'a'))?.total, totalAt(AFTER)],
+  ['a document of history', async view => (await view.get(blocks, blockId(AFTER)))?.hash, newest.hash],
+  ['a search by hash', async view => (await view.find(blocks, 'hash8', newest.hash8)).length, 1],
+  [
+    'a ranking',
+    async view => (await view.page(wealth, 'richest', { offset: 0, limit: 1 })).map(({ total }) => total),
+    [totalAt(AFTER)],
+  ],
+  ['rows of a list', async view => (await view.records(listAt(AFTER), 1, AFTER + 1)).length, AFTER + 1],
+  ['moments', async view => (await view.moments(listAt(AFTER), [AFTER + 1])).map(({ height }) => height), [AFTER]],
+  ['names', async view => (await view.startingWith(accounts, 'u', 10)).map(({ id }) => id), ['u1', 'u2']],
+]
+
+async function workThrough<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const store = target.reopen({ url: proxy.url, requestTimeoutMs: 10_000 })
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** An audit's view of the last batch. */
+async function auditLast(store: Store) {
+  const audit = await store.audit()
+  const [richest] = await audit.getMany(wealth, ['a'])
+  const [block, account] = [await audit.existing(blocks, [blockId(AFTER)]), await audit.existing(accounts, ['u2'])]
+  await audit.close()
+  return { richest: richest?.total, hasBlock: block.size === 1, hasAccount: account.size === 1 }
+}
+
+async function expectOutOfDate(work: Promise<unknown>): Promise<void> {
+  const failure = await failureOf(work)
+  expect([toExitCode(failure), failure.message]).toEqual([75, expect.stringContaining('out of date')])
+}
+
+const isCount = ({ body }: Asked): boolean => body.includes('"track_total_hits":true')
+
+/** Requests of these calls go to the server that is cut off, all others to the remaining one. */
+function staleAt(
+  calls: readonly string[],
+  atMost = Number.POSITIVE_INFINITY,
+  of = (asked: Asked) => !isCount(asked),
+): void {
+  let left = atMost
+  isStale = asked => {
+    const call = /_[a-z_]+(?=\?|$)/.exec(asked.path)?.[0] ?? ''
+    return calls.includes(call) && of(asked) && left-- > 0
+  }
+}
+const READS = ['_mget', '_search', '_msearch', '_terms_enum']
+
+/**
+ * The first server remains, and the third is cut off from it. The second does not run any more. Afterwards the first
+ * runs alone.
+ */
+function cutOffSuite(): void {
+  beforeAll(async () => {
+    const { servers, lines } = cluster
+    main = servers[0]
+    cutOff = servers[2]
+    // The first server alone decides about the cluster.
+    const { name } = servers[1]
+    await ask('POST', `${main.url}/_cluster/voting_config_exclusions?node_names=${name},${cutOff.name}`)
+    target = openTestElastic({ url: main.url, replicas: 1 })
+    await target.store.create()
+    const writer = await target.store.takeOver(identity)
+    await commitBatch(writer, tellingBatch(0, BEFORE - 1))
+    await commitBatch(writer, createAccountBatch(BEFORE, 'u1'))
+    await isGreen(main.url)
+    for (const line of lines) line.suffer('cut')
+    // The master removes the other server's copies from the set of active copies.
+    await healthy(main.url, 'wait_for_nodes=1')
+    await commitBatch(writer, tellingBatch(BEFORE + 1, AFTER - 1))
+    await commitBatch(writer, createAccountBatch(AFTER, 'u2'))
+    await writer.release()
+    proxy = await openProxy(
+      () => to,
+      asked => {
+        to = isStale(asked) ? cutOff.url : main.url
+        return pass
+      },
+    )
+  })
+  afterAll(async () => {
+    await proxy?.close()
+    await target?.destroy()
+    cutOff?.kill()
+  })
+
+  test('the copies of the cut-off server are outdated, as these tests need', async () => {
+    const { _source } = await ask<{ _source: { value: string } }>(
+      'GET',
+      `${cutOff.url}/${target.prefix}-state-0/_doc/${encodeURIComponent('wealth/a')}?realtime=false`,
+    )
+    expect(_source.value).toBe(String(totalAt(BEFORE)))
+  })
+
+  for (const [what, read, right] of cases)
+    test(`${what}: the old value is never returned, and another copy is read`, async () => {
+      staleAt(READS)
+      const answer = await workThrough(store => store.read(read)).catch((error: unknown) => error)
+      if (answer instanceof Error)
+        expect([toExitCode(answer), (await failureOf(Promise.reject(answer))).kind]).toEqual([75, 'unavailable'])
+      else expect(answer).toEqual(right)
+      staleAt(READS, 2)
+      expect(await workThrough(store => store.read(read))).toEqual(right)
+    })
+
+  const posted = ({ method }: Asked): boolean => method === 'POST'
+  const always = Number.POSITIVE_INFINITY
+
+  test('an export is read from a current copy', () =>
+    workThrough(async store => {
+      staleAt(['_pit', '_search'])
+      await expectOutOfDate(store.hold({ state: [wealth] }))
+      // The point in time of an earlier test may still be closing.
+      staleAt(['_pit', '_search'], 2, posted)
+      const { view, close } = await store.hold({ state: [wealth] })
+      expect((await view.get(wealth, 'a'))?.total).toBe(totalAt(AFTER))
+      close()
+    }))
+
+  test('a loader reads the current state; a count that is too low on the cut-off server is not damage; while no copy is known to be current, it fails temporarily', () =>
+    workThrough(async store => {
+      isStale = () => false
+      const writer = await store.takeOver(identity)
+      const right = tellingBatch(AFTER, AFTER).changes.flatMap(({ index, doc }) => (index === wealth ? [doc] : []))
+      staleAt(['_pit', '_search'], 2, posted)
+      const state = await writer.openState()
+      expect<unknown>(right.map(({ id }) => state.get(wealth, id))).toEqual(right)
+      expect(state.members({ index: wealth, order: 'richest' })).toEqual(right)
+      await writer.release()
+      staleAt(['_msearch'], 1, isCount)
+      await (await store.takeOver(identity)).release()
+      expect(await store.published()).toEqual(publishedAt(AFTER))
+      staleAt(['_msearch', '_search_shards'], always, () => true)
+      const failure = await failureOf(store.takeOver(identity))
+      expect([toExitCode(failure), failure.kind, failure.retryable]).toEqual([75, 'unavailable', true])
+    }))
+
+  test('an audit reports no damage for documents that only the cut-off server lacks, but those of the last batch that are really missing', async () => {
+    staleAt(['_pit', '_search'], always, posted)
+    await expectOutOfDate(workThrough(auditLast))
+    staleAt(['_pit', '_search'], 2, posted)
+    const whole = { richest: totalAt(AFTER), hasBlock: true, hasAccount: true }
+    expect(await workThrough(auditLast)).toEqual(whole)
+    isStale = () => false
+    const lost = `${main.url}/${target.prefix}-state-0/_doc/${encodeURIComponent('accounts/u2')}?refresh=true`
+    await ask('DELETE', lost)
+    expect(await workThrough(auditLast)).toEqual({ ...whole, hasAccount: false })
   })
 }

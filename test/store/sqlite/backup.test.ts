@@ -22,19 +22,6 @@ beforeAll(async () => {
 
 const filesOf = (name: string): readonly string[] => readdirSync(folder).filter(each => each.startsWith(name))
 
-test('copyStore: the copy equals the store, with and without a thread', async () => {
-  const copies = [
-    { name: 'alone', of: source },
-    { name: 'thread', of: { ...source, open } },
-  ]
-  for (const { name, of } of copies) {
-    const target = join(folder, name)
-    expect(await copyStore(of, target)).toMatchObject({ height: 60 })
-    expect(dumpSqlite(target)).toEqual(dumpSqlite(source.path))
-    expect(filesOf(`${name}.partial`)).toEqual([])
-  }
-})
-
 test('copyStore: one program at a time copies to a file, and the other is refused without harm', async () => {
   const target = join(folder, 'two')
   let refused: unknown

@@ -82,10 +82,8 @@ test('unreadable cells are refused with the remedy, reported by an audit, and re
 
   const named = cells.map(({ index, id }) => `${index.name} ${id} document`).sort()
   const damaged = dumpSqlite(target.path)
-  const blocksOf = named
-    .filter(line => !line.startsWith('records'))
-    .map(line => `blocks ${/\d{12}/.exec(line)?.[0]} document`)
-    .sort()
+  const ofBlocks = named.filter(line => !line.startsWith('records'))
+  const blocksOf = ofBlocks.map(line => `blocks ${/\d{12}/.exec(line)?.[0]} document`).sort()
   expect((await audited(target.store)).found).toEqual(blocksOf)
   expect(differences(dumpSqlite(target.path), damaged)).toEqual([])
   expect((await repaired(target.store, { node })).found).toEqual(named)

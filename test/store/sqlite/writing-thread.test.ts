@@ -3,9 +3,10 @@ import { copyFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createWorkerOpener } from '#cli/threads/loading-threads.ts'
 import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
-import { type AnyIndex, stateIndices } from '#indices/registry.ts'
-import { transactions } from '#indices/transaction.ts'
+import { stateIndices } from '#indices/registry.ts'
+import { STATISTICS, statistics } from '#indices/statistics.ts'
 import type { Batch, StoredKey } from '#store/port.ts'
 import { openWriter } from '#store/sqlite/connection.ts'
 import { putOwner } from '#store/sqlite/meta.ts'
@@ -13,13 +14,11 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { OpenWritingThread } from '#store/sqlite/threads/far-batches.ts'
 import { packDocuments, unpackDocuments } from '#store/sqlite/threads/messages.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
-import { identity, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
+import { identity, listAt, recordDoc, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
-import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { SOAK } from '#test/support/processes/soak.ts'
+import { samples } from '#test/store/suite/samples.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { deriveChain } from '#test/support/stores/derived-chain.ts'
-import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts'
+import { differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { loadFrom, replayed } from '#test/support/stores/loading.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 import { until } from '#test/support/wait.ts'
@@ -41,67 +40,55 @@ function noting(given: string[]): OpenWritingThread {
     }
   }
 }
-/** The head, and the last block that is loaded: the last forty are so near to the head that no thread writes them. */
-const [HEAD, LAST] = [1_740, 780]
+/**
+ * The head, and the last block that is loaded: the last forty are so near to the head that no thread writes them. The
+ * blocks contain every kind of transaction.
+ */
+const [HEAD, LAST] = [2_260, 1_300]
 const KEY: StoredKey = { id: 'a', hash: 'h', name: 'n', perSecond: 1, perDay: 1, created: 1 }
+/** A new store and a loader whose far batches a thread writes. */
+async function openLoader(name: string, open?: OpenWritingThread) {
+  const path = join(folder, `${name}.sqlite`)
+  const store = openSqlite({ path, ...(open === undefined ? {} : { writing: { open, least: 0 } }) })
+  await store.create()
+  return { path, store, writer: await store.takeOver(identity) }
+}
 const far = (first: number, last: number): Batch => seenFrom(tellingBatch(first, last), 5_000)
 
-test('message: every document of the recorded chain arrives unchanged, and values that a field cannot contain are refused', async () => {
-  // Without SOAK, the blocks that contain every kind of transaction.
-  const { documents, state } = deriveChain((await recordedBlocks()).slice(0, SOAK ? undefined : 1_300))
-  const all: readonly (readonly [AnyIndex, readonly object[]])[] = [
-    ...stateIndices.map(index => [index, state.all(index)] as const),
-    [blocks, documents.map(({ block }) => block)],
-    [transactions, documents.flatMap(each => each.transactions)],
-    [records, documents.flatMap(each => each.records)],
-  ]
-  for (const [index, docs] of all) {
+test('message: any documents arrive unchanged, and values that a field cannot contain are refused', () => {
+  for (const index of stateIndices) {
+    const docs = samples.flatMap(sample => (sample.index.name === index.name ? [sample.doc] : []))
     const part = packDocuments(index, docs)
     if (part === undefined) throw new Error(`${index.name} does not cross`)
-    expect([...unpackDocuments(index, structuredClone(part))]).toEqual([...docs])
+    expect<unknown>([...unpackDocuments(index, structuredClone(part))]).toEqual(docs)
   }
-  const [record] = documents.flatMap(each => each.records)
-  for (const wrong of [
-    { time: 2n ** 63n },
-    { time: 1 },
-    { places: [1] },
-    { height: 0.5 },
-    { data: 7 },
-    { overflow: 1 },
-    { contract: undefined },
-  ])
-    expect(packDocuments(records, [{ ...record, ...wrong }])).toBeUndefined()
+  const wrongs = [{ time: 2n ** 63n }, { time: 1 }, { places: [1] }, { height: 0.5 }, { data: 7 }, { overflow: 1 }]
+  for (const wrong of [...wrongs, { contract: undefined }])
+    expect(packDocuments(records, [{ ...recordDoc(1, 0), ...wrong }])).toBeUndefined()
 })
 
 test('a load with a thread stores the same as one without, and only long loads start a thread', async () => {
-  const node = await replayed(HEAD)
-  const loads: { readonly told: readonly string[]; readonly dump: Dump }[] = []
-  try {
-    for (const least of [0, 1_200, HEAD + 1]) {
-      const [path, told]: readonly [string, string[]] = [join(folder, `least-${least}.sqlite`), []]
-      const store = openSqlite({ path, writing: { open: noting(told), least } })
-      await loadFrom(node.url, store, { to: LAST, batch: { documents: 100, bytes: Number.MAX_SAFE_INTEGER } })
-      await store.close()
-      loads.push({ told, dump: dumpSqlite(path) })
-    }
-  } finally {
-    await node.stop()
+  await using node = await replayed(HEAD)
+  const loadTo = async (to: number, least: number) => {
+    const [path, told]: readonly [string, string[]] = [join(folder, `least-${least}.sqlite`), []]
+    const store = openSqlite({ path, writing: { open: noting(told), least } })
+    const batch = { documents: 100, bytes: Number.MAX_SAFE_INTEGER }
+    await loadFrom(node.url, store, { to, batch, prove: 'linked' })
+    await store.close()
+    return { told, dump: dumpSqlite(path) }
   }
-  const [always, long, short] = loads
-  for (const told of [always?.told, long?.told]) {
-    expect(told?.filter(each => each === 'commit').length).toBeGreaterThan(3)
-    // Near the head the main thread writes by itself again.
-    expect([told?.[0], told?.at(-1), told?.filter(each => each === 'begin').length]).toEqual(['begin', 'close', 1])
-  }
-  expect(short?.told).toEqual([])
-  for (const each of [always, long]) expect(differences(each?.dump ?? new Map(), short?.dump ?? new Map())).toEqual([])
+  const { told, dump } = await loadTo(LAST, 0)
+  expect(told.filter(each => each === 'commit').length).toBeGreaterThan(3)
+  // Near the head the main thread writes by itself again.
+  expect([told[0], told.at(-1), told.filter(each => each === 'begin').length]).toEqual(['begin', 'close', 1])
+  expect((await loadTo(60, 1_200)).told[0]).toBe('begin')
+  const short = await loadTo(LAST, HEAD + 1)
+  expect(short.told).toEqual([])
+  expect(differences(dump, short.dump)).toEqual([])
 })
 
 test('a thread checkpoints its WAL once for many batches, and at its end', async () => {
-  const path = join(folder, 'log.sqlite')
-  const store = openSqlite({ path, writing: { open: noting([]), least: 0 } })
-  await store.create()
-  const writer = await store.takeOver(identity)
+  const { path, store, writer } = await openLoader('log', worker)
   const sizes = async () => [(await stat(path)).size, (await stat(`${path}-wal`)).size] as const
   const [before] = await sizes()
   await commitBatch(writer, far(0, 20_000))
@@ -121,7 +108,6 @@ const deaths: readonly (readonly [string, (told: readonly string[]) => boolean])
 ]
 for (const [index, [when, isTime]] of deaths.entries())
   test(`a thread that dies ${when}: the commit is unavailable, the store is unchanged, and the next take-over writes without a thread`, async () => {
-    const path = join(folder, `dies-${index}.sqlite`)
     const told: string[] = []
     const mortal: OpenWritingThread = listener => {
       const thread = noting(told)(listener)
@@ -133,9 +119,7 @@ for (const [index, [when, isTime]] of deaths.entries())
         },
       }
     }
-    const store = openSqlite({ path, writing: { open: mortal, least: 0 } })
-    await store.create()
-    const writer = await store.takeOver(identity)
+    const { path, store, writer } = await openLoader(`dies-${index}`, mortal)
     await commitBatch(writer, far(0, 9))
     const died = await failureOf(commitBatch(writer, far(10, 2_000)))
     expect([died.kind, died.retryable]).toEqual(['unavailable', true])
@@ -151,21 +135,51 @@ for (const [index, [when, isTime]] of deaths.entries())
     await store.close()
   })
 
-test('a key is added while batches follow each other', async () => {
-  const path = join(folder, 'busy.sqlite')
-  const told: string[] = []
-  const store = openSqlite({ path, writing: { open: noting(told), least: 0 } })
+test('a process that is killed while a thread writes leaves whole batches, and the next one continues', async () => {
+  const path = join(folder, 'killed.sqlite')
+  const store = openSqlite({ path })
   await store.create()
-  const writer = await store.takeOver(identity)
+  let highest = -1
+  // A batch has nine messages, the last of which commits it.
+  for (const [message, ms] of [
+    [4, 6],
+    [9, 0],
+    [9, 2],
+    [8, 9],
+    [12, 5],
+    [9, 1],
+    [18, 3],
+  ]) {
+    const command = [process.execPath, join(import.meta.dir, 'crash-loader.ts'), path, String(message), String(ms)]
+    const loader = Bun.spawn(command, { stderr: 'inherit' })
+    await loader.exited
+    expect(loader.signalCode).toBe('SIGKILL')
+    if ((await store.published()) === undefined) continue
+    highest = await store.read(async view => {
+      const { height } = view.at
+      expect([height >= highest, (height + 1) % 900]).toEqual([true, 0])
+      expect((await view.get(statistics, STATISTICS))?.transaction_count).toBe(height)
+      const rows = await view.records(listAt(height), 1, height + 1)
+      expect(rows.map(row => row.height)).toEqual(Array.from({ length: height + 1 }, (_, at) => at))
+      const ends = await view.getMany(blocks, [height, height + 1].map(blockId))
+      expect(ends.map(block => block?.height)).toEqual([height, undefined])
+      return height
+    })
+  }
+  expect(highest).toBeGreaterThan(0)
+  await store.close()
+})
+
+test('a key is added while batches follow each other', async () => {
+  const told: string[] = []
+  const { path, store, writer } = await openLoader('busy', noting(told))
   const other = openSqlite({ path })
   const first = commitBatch(writer, far(0, 999))
   await until(() => told.includes('part'))
-  let isAdded = false
-  const adding = other.keys.add(KEY).finally(() => {
-    isAdded = true
-  })
+  const adding = other.keys.add(KEY)
   await first
-  for (let from = 1_000; !isAdded; from += 1_000) await commitBatch(writer, far(from, from + 999))
+  for (let from = 1_000; Bun.peek.status(adding) === 'pending'; from += 1_000)
+    await commitBatch(writer, far(from, from + 999))
   await adding
   expect((await other.keys.list()).map(({ id }) => id)).toEqual([KEY.id])
   await other.close()
@@ -173,55 +187,48 @@ test('a key is added while batches follow each other', async () => {
 })
 
 test('errors of the thread equal those of the main thread, and nothing is stored', async () => {
-  const path = join(folder, 'errors.sqlite')
-  const store = openSqlite({ path, writing: { open: worker, least: 0 } })
-  await store.create()
-  const writer = await store.takeOver(identity)
+  const { path, store, writer } = await openLoader('errors', worker)
   await commitBatch(writer, far(0, 9))
   const { blocks: given, ...rest } = far(10, 12)
-  const [first, ...others] = given
-  if (first === undefined) throw new Error('no block')
-  const wrong = await failureOf(commitBatch(writer, { ...rest, blocks: [{ ...first, time: 2n ** 63n }, ...others] }))
-  expect([wrong.kind, wrong.message]).toEqual([
-    'defect',
-    'blocks.time: 9223372036854775808 is not a long that can be stored.',
-  ])
-  const held = (await store.takeOver(identity).catch((error: unknown) => error)) as { message: string }
+  const wrong = given.map(block => ({ ...block, time: 2n ** 63n }))
+  const end = { ...rest.end, time: 2n ** 63n }
+  expect(await failureOf(commitBatch(writer, { ...rest, end, blocks: wrong }))).toMatchObject({
+    kind: 'defect',
+    message: 'blocks.time: 9223372036854775808 is not a long that can be stored.',
+  })
+  const held = await failureOf(store.takeOver(identity))
   expect(held.message).toStartWith(`Another loader is writing to sqlite:${path}`)
   const other = openWriter(path, 'other')
   if (other === undefined) throw new Error('no file')
   putOwner(other, { token: 'other', pid: 1, since: 'now' })
   other.close()
-  const taken = await failureOf(commitBatch(writer, far(10, 12)))
-  expect([taken.kind, taken.retryable, taken.message]).toEqual([
-    'conflict',
-    true,
-    `Another loader has taken over sqlite:${path} (process 1, since now).`,
-  ])
+  expect(await failureOf(commitBatch(writer, far(10, 12)))).toMatchObject({
+    kind: 'conflict',
+    retryable: true,
+    message: `Another loader has taken over sqlite:${path} (process 1, since now).`,
+  })
   expect((await store.published())?.height).toBe(9)
   await store.close()
 })
 
-test('a file that was replaced after the take-over gets no writes', async () => {
-  const path = join(folder, 'replaced.sqlite')
-  const store = openSqlite({ path, writing: { open: worker, least: 0 } })
-  await store.create()
-  const writer = await store.takeOver(identity)
+const writers = [
+  ['the main thread', undefined],
+  ['a thread', worker],
+] as const
+
+test.each(writers)('a file that was replaced after the take-over gets no writes by %s', async (name, open) => {
+  const { path, store, writer } = await openLoader(`replaced by ${name}`, open)
   await copyFile(path, `${path}.other`)
   await rename(`${path}.other`, path)
-  const refused = await failureOf(commitBatch(writer, far(0, 9)))
-  expect([refused.kind, refused.message]).toEqual([
-    'conflict',
-    `sqlite:${path} was removed or replaced during loading.`,
-  ])
+  expect(await failureOf(commitBatch(writer, far(0, 9)))).toMatchObject({
+    kind: 'conflict',
+    message: `sqlite:${path} was removed or replaced during loading.`,
+  })
   await store.close()
 })
 
-test('one batch is written at a time, and release waits for the one in the thread', async () => {
-  const path = join(folder, 'one.sqlite')
-  const store = openSqlite({ path, writing: { open: worker, least: 0 } })
-  await store.create()
-  const writer = await store.takeOver(identity)
+test.each(writers)('one batch is written at a time by %s, and release and close wait for it', async (name, open) => {
+  const { path, store, writer } = await openLoader(name, open)
   const running = commitBatch(writer, far(0, 3_000))
   expect((await failureOf(commitBatch(writer, far(0, 1)))).kind).toBe('defect')
   const closing = store.close()

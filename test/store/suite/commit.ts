@@ -7,14 +7,12 @@ import type { Batch } from '#store/port.ts'
 import type { ProofRecord } from '#store/published.ts'
 import { commitBatch, historyOf } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity, publishedAt, recordDoc, tellingBatch, wealthDoc } from './fixture.ts'
-import { failureOf, type Open, withStore } from './harness.ts'
+import { failureOf, type Open, withWriter } from './harness.ts'
 
 /** Batches are atomic, in order, and repeatable. */
 export function commitCases(open: Open): void {
   test('commit: a batch that does not begin right after the checkpoint is refused as a whole', () =>
-    withStore(open, async ({ store }) => {
-      await store.create()
-      const writer = await store.takeOver(identity)
+    withWriter(open, async ({ store, writer }) => {
       const refuse = async (batch: Batch) => {
         const refused = await failureOf(commitBatch(writer, batch))
         expect(['conflict', 'defect']).toContain(refused.kind)
@@ -37,61 +35,41 @@ export function commitCases(open: Open): void {
       expect(await store.read(view => view.get(wealth, 'twice'))).toBeUndefined()
     }))
 
-  test('append: history appended in parts is visible with its batch, also if appended while the previous batch is committed', () =>
-    withStore(open, async ({ store }) => {
-      await store.create()
-      const writer = await store.takeOver(identity)
+  test('append: history appended in parts is visible with its batch; one with a gap, in two partitions, or without history is refused', () =>
+    withWriter(open, async ({ store, writer }) => {
       const [first, second] = [tellingBatch(0, 1), tellingBatch(2, 6)]
       const committing = commitBatch(writer, first)
-      for (const [from, to] of [
-        [2, 3],
-        [4, 4],
-        [5, 6],
-      ] as const)
-        await writer.append(historyOf(second, from, to))
+      await writer.append(historyOf(second, 2, 4))
+      await writer.append(historyOf(second, 5, 6))
       await committing
       expect(await store.published()).toEqual(publishedAt(1))
       expect(await store.read(view => view.get(blocks, blockId(2)))).toBeUndefined()
       await writer.commit({ end: second.end, changes: second.changes })
       expect(await store.published()).toEqual(publishedAt(6))
-      const rows = await store.read(view =>
-        view.getMany(
-          records,
-          [0, 1, 2, 3, 4, 5, 6, 7].map(height => recordId(height, 1, 0)),
-        ),
-      )
+      const ids = [0, 1, 2, 3, 4, 5, 6, 7].map(height => recordId(height, 1, 0))
+      const rows = await store.read(view => view.getMany(records, ids))
       expect(rows.map(row => row?.height)).toEqual([0, 1, 2, 3, 4, 5, 6, undefined])
-      await writer.release()
-    }))
 
-  test('append: a batch with a gap, in two partitions, or without history is refused, and the next one is complete', () =>
-    withStore(open, async ({ store }) => {
-      await store.create()
-      const writer = await store.takeOver(identity)
-      await commitBatch(writer, tellingBatch(0, 1))
-      const { end, changes, ...history } = tellingBatch(2, 4)
+      const { end, changes, ...history } = tellingBatch(7, 9)
       const refused = async (work: () => Promise<unknown>) => {
         expect((await failureOf(work())).kind).toBe('defect')
-        expect(await store.published()).toEqual(publishedAt(1))
+        expect(await store.published()).toEqual(publishedAt(6))
       }
       await refused(() => writer.commit({ end, changes }))
-      await writer.append(historyOf(history, 2, 2))
-      await writer.append(historyOf(history, 4, 4))
+      await writer.append(historyOf(history, 7, 7))
+      await writer.append(historyOf(history, 9, 9))
       await refused(() => writer.commit({ end, changes }))
-      await writer.append(historyOf(history, 2, 2))
-      const elsewhere = { ...historyOf(history, 3, 4), filling: { partition: 1, documents: 6 } }
+      await writer.append(historyOf(history, 7, 7))
+      const elsewhere = { ...historyOf(history, 8, 9), filling: { partition: 1, documents: 6 } }
       await refused(() => writer.append(elsewhere))
       // History that was appended before the refusal belongs to no batch.
       await refused(() => writer.commit({ end, changes }))
-      await commitBatch(writer, tellingBatch(2, 4))
-      expect(await store.published()).toEqual(publishedAt(4))
-      await writer.release()
+      await commitBatch(writer, tellingBatch(7, 9))
+      expect(await store.published()).toEqual(publishedAt(9))
     }))
 
   test('commit: no part of a failed batch is visible, and the same blocks can be committed again', () =>
-    withStore(open, async ({ store, reopen }) => {
-      await store.create()
-      const writer = await store.takeOver(identity)
+    withWriter(open, async ({ store, reopen, writer }) => {
       await commitBatch(writer, tellingBatch(0, 3))
       // The last document cannot be stored: an amount beyond int64.
       const broken = tellingBatch(4, 6)
@@ -109,28 +87,10 @@ export function commitCases(open: Open): void {
       expect(await store.published()).toEqual(publishedAt(7))
       const row = await store.read(view => view.get(records, recordId(6, 1, 0)))
       expect(row).toEqual(recordDoc(6, 0, { places: [2n ** 32n + 7n] }))
-      await next.release()
-    }))
-
-  test('commit: the last version of a document replaces it completely, including optional fields', () =>
-    withStore(open, async ({ store }) => {
-      await store.create()
-      const writer = await store.takeOver(identity)
-      await commitBatch(writer, batchOf(0, 0, { changes: [{ index: wealth, doc: wealthDoc('a', 5n) }] }))
-      await commitBatch(writer, batchOf(1, 1))
-      await commitBatch(
-        writer,
-        batchOf(2, 3, { changes: [{ index: wealth, doc: wealthDoc('a', 0n), before: wealthDoc('a', 5n) }] }),
-      )
-      expect((await writer.openState()).get(wealth, 'a')).toEqual(wealthDoc('a', 0n))
-      expect(await store.read(view => view.get(wealth, 'a'))).toEqual(wealthDoc('a', 0n))
-      await writer.release()
     }))
 
   test('commit: the record of proofs is stored with the height, also for the next loader; a batch without one has none', () =>
-    withStore(open, async ({ store, reopen }) => {
-      await store.create()
-      const writer = await store.takeOver(identity)
+    withWriter(open, async ({ store, reopen, writer }) => {
       await commitBatch(writer, batchOf(0, 1))
       expect((await store.published())?.proved).toBeUndefined()
       const proved: ProofRecord = {
@@ -149,6 +109,5 @@ export function commitCases(open: Open): void {
       await writer.release()
       const next = await (await reopen()).takeOver(identity)
       expect(next.checkpoint).toEqual({ ...publishedAt(3), proved })
-      await next.release()
     }))
 }

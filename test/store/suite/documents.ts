@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { hash8 } from '#chain/hash.ts'
 import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
-import { type Key, type StateChange, stateIndices } from '#indices/registry.ts'
+import type { Key, StateChange } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { hashOf } from '#test/support/stores/hand-made.ts'
 import { batchOf, blockDoc, identity, MAX, MIN, recordDoc, timeOf, transactionDoc } from './fixture.ts'
-import type { Open, Opened } from './harness.ts'
+import { type Open, shareStore } from './harness.ts'
 import { balanceDoc, oddIds, oddTexts, samples, tokenDoc } from './samples.ts'
 
 const keysOf = (changes: readonly StateChange[]): readonly Key[] =>
@@ -49,32 +49,24 @@ const history = {
 
 /** Every document is read back unchanged. */
 export function documentCases(open: Open): void {
-  let opened: Opened
-  beforeAll(async () => {
-    opened = await open()
-    await opened.store.create()
-    const writer = await opened.store.takeOver(identity)
-    const changes = [...samples, ...odd, ...texts, loneSurrogates]
-    await commitBatch(writer, batchOf(0, 1, { ...history, changes }))
-  })
-  afterAll(() => opened.destroy())
-
-  test('samples: every state index has one', () => {
-    expect(new Set(samples.map(({ index }) => index.name))).toEqual(new Set(stateIndices.map(({ name }) => name)))
+  const { read, ...shared } = shareStore(open, writer => {
+    const iost: StateChange = { index: tokens, doc: tokenDoc('iost') }
+    const changes = [...samples, ...odd, ...texts, loneSurrogates, iost]
+    return commitBatch(writer, batchOf(0, 1, { ...history, changes }))
   })
 
   test('get: documents of every index are those committed', async () => {
     const changes = [...samples, ...odd, ...texts]
-    const got = await opened.store.read(view => Promise.all(changes.map(({ index, doc }) => view.get(index, doc.id))))
+    const got = await read(view => Promise.all(changes.map(({ index, doc }) => view.get(index, doc.id))))
     expect<unknown>(got).toEqual(changes.map(({ doc }) => doc))
   })
 
   test('get: absent optional fields are absent, not undefined or null', async () => {
-    const [block, row, balance] = await opened.store.read(view =>
+    const [block, row, balance] = await read(view =>
       Promise.all([
         view.get(blocks, blockId(1)),
         view.get(records, recordDoc(1, 0).id),
-        view.get(balances, 'iost/bob'),
+        view.get(balances, 'sample/false'),
       ]),
     )
     const has = (doc: object | undefined, field: string) => Object.hasOwn(doc ?? { [field]: 1 }, field)
@@ -83,60 +75,41 @@ export function documentCases(open: Open): void {
   })
 
   test('get: history documents are those committed, with their list positions in order', async () => {
-    const got = await opened.store.read(async view => ({
-      blocks: await view.getMany(
-        blocks,
-        history.blocks.map(({ id }) => id),
-      ),
-      transactions: await view.getMany(
-        transactions,
-        history.transactions.map(({ id }) => id),
-      ),
-      records: await view.getMany(
-        records,
-        history.records.map(({ id }) => id),
-      ),
+    const toIds = (docs: readonly { readonly id: string }[]) => docs.map(({ id }) => id)
+    const got = await read(async view => ({
+      blocks: await view.getMany(blocks, toIds(history.blocks)),
+      transactions: await view.getMany(transactions, toIds(history.transactions)),
+      records: await view.getMany(records, toIds(history.records)),
     }))
     expect<unknown>(got).toEqual(history)
   })
 
   test('get: lone surrogates, which UTF-8 cannot contain, are read as U+FFFD', async () => {
-    expect(await opened.store.read(view => view.get(tokens, 'lone'))).toEqual(
+    expect(await read(view => view.get(tokens, 'lone'))).toEqual(
       tokenDoc('lone', { full_name: 'a\ufffdb\ufffd', issuer: '\ufffd' }),
     )
   })
 
-  test('getMany: order, duplicates and gaps are kept', async () => {
+  test('getMany: order, duplicates and gaps are kept, also among a thousand ids', async () => {
     const ids = ['12345', 'no such', '__proto__', '12345', '', '\udfff']
-    const got = await opened.store.read(view => view.getMany(tokens, ids))
+    const got = await read(view => view.getMany(tokens, ids))
     const doc = (id: string) => odd.find(change => change.index === tokens && change.doc.id === id)?.doc
     expect<unknown>(got).toEqual([doc('12345'), undefined, doc('__proto__'), doc('12345'), undefined, undefined])
-    expect(await opened.store.read(view => view.getMany(tokens, []))).toEqual([])
-  })
-
-  test('getMany: a thousand ids are read at once', async () => {
-    const ids = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? 'iost' : `no-${at}`))
-    const got = await opened.store.read(view => view.getMany(tokens, ids))
-    expect(got.map(doc => doc?.id)).toEqual(ids.map(id => (id === 'iost' ? id : undefined)))
+    expect(await read(view => view.getMany(tokens, []))).toEqual([])
+    const many = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? 'iost' : `no-${at}`))
+    const found = await read(view => view.getMany(tokens, many))
+    expect(found.map(each => each?.id)).toEqual(many.map(id => (id === 'iost' ? id : undefined)))
   })
 
   test('get: ids are separate per index and exact', async () => {
-    const got = await opened.store.read(view =>
-      Promise.all([
-        view.get(tokens, 'alice'),
-        view.get(tokens, 'IOST'),
-        view.get(tokens, 'iost '),
-        view.get(blocks, '1'),
-        view.get(tokens, 'hasOwnProperty'),
-        view.get(tokens, 'y'.repeat(2000)),
-      ]),
-    )
+    const none = ['alice', 'IOST', 'iost ', 'hasOwnProperty', 'y'.repeat(2000)]
+    const got = await read(view => Promise.all([view.get(blocks, '1'), ...none.map(id => view.get(tokens, id))]))
     expect<unknown>(got).toEqual(new Array(6).fill(undefined))
   })
 
   test('writer.openState: the state of all indices is there; transactionsOf: transactions are found by hash', async () => {
-    const other = await opened.reopen()
-    await opened.store.close()
+    const other = await shared.reopen()
+    await shared.close()
     const writer = await other.takeOver(identity)
     // Signers may write any text in place of a name, and such texts are looked up, too.
     const unlikely = ['no such', '', 'y'.repeat(2000), '\ud800'].map(id => ({ index: tokens, id }))
@@ -151,6 +124,5 @@ export function documentCases(open: Open): void {
     expect(found.map(({ id }) => id)).toEqual([transactionId(1, oddTexts.length)])
     expect(await writer.transactionsOf([])).toEqual([])
     expect(writer.checkpoint?.time).toBe(timeOf(1))
-    await writer.release()
   })
 }

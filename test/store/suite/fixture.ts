@@ -1,11 +1,12 @@
-import type { BlockDoc } from '#indices/block.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import type { DocOf, Field } from '#indices/define.ts'
 import { type ListDoc, lists, toPlace } from '#indices/list.ts'
 import { blockId, recordId, transactionId } from '#indices/position.ts'
 import type { RecordDoc } from '#indices/record.ts'
-import { DERIVATION, type StateChange } from '#indices/registry.ts'
+import { type AnyIndex, DERIVATION, type StateChange } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
-import { type WealthDoc, wealth } from '#indices/wealth.ts'
+import { wealth } from '#indices/wealth.ts'
 import type { Batch, Identity, Published } from '#store/port.ts'
 
 /** Documents of an invented chain for the conformance suite: valid in form, without meaning. */
@@ -21,25 +22,34 @@ export const timeOf = (height: number): bigint => BEGIN + BigInt(height) * 500_0
 
 export const hash8Of = (height: number): bigint => BigInt(height) * 7_919_000_000_001n - MAX
 
-export const blockDoc = (height: number, over: Partial<BlockDoc> = {}): BlockDoc => ({
-  id: blockId(height),
-  height,
-  hash: `hash-${height}`,
-  hash8: hash8Of(height),
-  version: '1',
-  parent_hash: height === 0 ? '' : `hash-${height - 1}`,
-  tx_merkle_hash: 'merkle',
-  tx_receipt_merkle_hash: 'receipts',
-  witness: 'key',
-  witness_account: 'producer',
-  time: timeOf(height),
-  gas_usage: 0n,
-  tx_count: 1,
-  info: '{}',
-  orig_info: '',
-  tx_hashes: `base-${height}`,
-  ...over,
-})
+/** The value of a field that says nothing. */
+function createEmpty({ kind }: Field): unknown {
+  if (kind === 'bool') return false
+  if (kind === 'int') return 0
+  if (kind === 'long' || kind === 'hash8') return 0n
+  return kind === 'json' || kind === 'places' ? [] : ''
+}
+
+/** A document with empty values in the fields that it must have, except some. */
+export function createDoc<I extends AnyIndex>(index: I, id: string, over: Partial<DocOf<I>> = {}): DocOf<I> {
+  const fields = Object.entries<Field>(index.fields)
+    .filter(([, { optional }]) => !optional)
+    .map(([name, field]) => [name, createEmpty(field)])
+  return { id, ...Object.fromEntries(fields), ...over }
+}
+
+export const blockDoc = (height: number, over: Partial<BlockDoc> = {}) =>
+  createDoc(blocks, blockId(height), {
+    height,
+    hash: `hash-${height}`,
+    hash8: hash8Of(height),
+    parent_hash: height === 0 ? '' : `hash-${height - 1}`,
+    witness: 'key',
+    time: timeOf(height),
+    tx_count: 1,
+    tx_hashes: `base-${height}`,
+    ...over,
+  })
 
 export const transactionDoc = (height: number, tx: number, over: Partial<TransactionDoc> = {}): TransactionDoc => ({
   id: transactionId(height, tx),
@@ -71,40 +81,8 @@ export const recordDoc = (height: number, index: number, over: Partial<RecordDoc
   ...over,
 })
 
-export const statisticsDoc = (over: Partial<StatisticsDoc> = {}): StatisticsDoc => ({
-  id: STATISTICS,
-  account_count: 1,
-  contract_count: 2,
-  token_count: 3,
-  collection_count: 0,
-  producer_count: 12,
-  producer_votes: -13n,
-  candidate_votes: 0n,
-  votes_told: false,
-  wealth_count: 4,
-  list_count: 5,
-  pledge_seq: 6,
-  transaction_count: 7,
-  record_count: 8,
-  highest_tps: 9,
-  tps_second: 10,
-  tps_count: 11,
-  ram: { left: '1e+21', used: '0.1', balance: '5.5' },
-  versions: [['vote_producer.iost', '1.0.0']],
-  genesis_publisher: 'base.iost',
-  genesis_tx: 'tx-0',
-  genesis_time: '0',
-  ...over,
-})
-
-export const wealthDoc = (owner: string, total: bigint): WealthDoc => ({
-  id: owner,
-  owner,
-  total,
-  token: total,
-  vote: 0n,
-  frozen: 0n,
-})
+export const statisticsDoc = (over: Partial<StatisticsDoc> = {}) => createDoc(statistics, STATISTICS, over)
+export const wealthDoc = (owner: string, total: bigint) => createDoc(wealth, owner, { owner, total, token: total })
 
 export const publishedAt = (height: number): Published => ({
   height,

@@ -1,5 +1,7 @@
+import { afterAll, beforeAll } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import type { Store } from '#store/port.ts'
+import type { Store, Writer } from '#store/port.ts'
+import { identity } from './fixture.ts'
 
 /** An empty store for one group of tests. */
 export type Opened = {
@@ -22,6 +24,35 @@ export async function withStore(open: Open, body: (opened: Opened) => Promise<vo
     await body(opened)
   } finally {
     await opened.destroy()
+  }
+}
+
+/** Runs `body` with a new store that a loader has taken over. */
+export const withWriter = (
+  open: Open,
+  body: (opened: Opened & { readonly writer: Writer }) => Promise<void>,
+): Promise<void> =>
+  withStore(open, async opened => {
+    await opened.store.create()
+    await body({ ...opened, writer: await opened.store.takeOver(identity) })
+  })
+
+/** One store for all tests of a group, filled before them. */
+export function shareStore(open: Open, fill: (writer: Writer) => Promise<unknown>) {
+  let opened: Opened
+  let writer: Writer
+  beforeAll(async () => {
+    opened = await open()
+    await opened.store.create()
+    writer = await opened.store.takeOver(identity)
+    await fill(writer)
+  })
+  afterAll(() => opened.destroy())
+  return {
+    read: ((...args) => opened.store.read(...args)) as Store['read'],
+    writer: () => writer,
+    reopen: () => opened.reopen(),
+    close: () => opened.store.close(),
   }
 }
 

@@ -4,44 +4,31 @@ import type { StateChange } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { HeldView, Store } from '#store/port.ts'
-import { seeded, seedOf } from '#test/support/seeded.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { turn } from '#test/support/wait.ts'
-import { batchOf, identity, statisticsDoc } from './fixture.ts'
-import { kindOf, type Open, withStore } from './harness.ts'
+import { batchOf, statisticsDoc } from './fixture.ts'
+import { kindOf, type Open, withWriter } from './harness.ts'
 import { balanceDoc } from './samples.ts'
 
 const OWNERS = 40
 const BATCHES = 16
 const TOKEN = 'held'
 
-/** Amounts above zero of the owners of a token at each height, largest first. */
-type Truth = ReadonlyMap<number, readonly (readonly [owner: string, amount: bigint])[]>
+/** Amounts that change with the height. Many owners leave the ranking and return. */
+const amountAt = (owner: number, height: number): bigint => BigInt((owner * 7 + height * (owner % 5)) % 6) * 2n ** 60n
+const owners = Array.from({ length: OWNERS }, (_, owner) => owner)
+const docAt = (owner: number, height: number) =>
+  balanceDoc(TOKEN, `owner${String(owner).padStart(2, '0')}`, { amount: amountAt(owner, height) })
 
-/** A chain of batches in which random owners change. Many leave the ranking and return. */
-function plan(seed: number): { readonly truth: Truth; readonly changes: readonly (readonly StateChange[])[] } {
-  const random = seeded(seed)
-  const truth = new Map<number, readonly (readonly [string, bigint])[]>()
-  const amounts = new Map<string, bigint>()
-  const changes = Array.from({ length: BATCHES }, (_, height): readonly StateChange[] => {
-    const touched = new Set(Array.from({ length: 7 }, () => `owner${Math.floor(random() * OWNERS)}`))
-    const changed = [...touched].map(owner => {
-      const amount = BigInt(Math.floor(random() * 6)) * 2n ** 60n
-      const known = amounts.get(owner)
-      amounts.set(owner, amount)
-      const before = known === undefined ? {} : { before: balanceDoc(TOKEN, owner, { amount: known }) }
-      return { index: balances, doc: balanceDoc(TOKEN, owner, { amount }), ...before } as StateChange
-    })
-    const ranked = [...amounts].filter(([, amount]) => amount > 0n)
-    truth.set(
-      height,
-      ranked.toSorted(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : x > y ? -1 : 1)),
-    )
-    const before = height === 0 ? {} : { before: statisticsDoc({ transaction_count: height - 1 }) }
-    const doc = statisticsDoc({ transaction_count: height })
-    return [...changed, { index: statistics, doc, ...before } as StateChange]
-  })
-  return { truth, changes }
+function changesAt(height: number): readonly StateChange[] {
+  const before = (doc: object) => (height === 0 ? {} : { before: doc })
+  const changed = owners.filter(owner => height === 0 || amountAt(owner, height) !== amountAt(owner, height - 1))
+  const balanceChanges = changed.map(owner => ({
+    ...{ index: balances, doc: docAt(owner, height) },
+    ...before(docAt(owner, height - 1)),
+  }))
+  const [doc, former] = [height, height - 1].map(count => statisticsDoc({ transaction_count: count }))
+  return [...balanceChanges, { index: statistics, doc, ...before(former ?? {}) }] as readonly StateChange[]
 }
 
 /** The content of a held view, read in small pages with other work in between. */
@@ -59,8 +46,12 @@ async function contentOf({ view }: HeldView) {
   return { rows, count, alone: alone?.map(doc => doc?.amount) }
 }
 
-function expectedOf(truth: Truth, height: number) {
-  const rows = truth.get(height) ?? []
+/** The owners of a token at a height, largest amount first. */
+function expectedAt(height: number) {
+  const ranked = owners.map(owner => docAt(owner, height)).filter(({ amount }) => amount > 0n)
+  const rows = ranked
+    .toSorted((a, b) => Number(b.amount - a.amount))
+    .map(({ owner, amount }) => [owner, amount] as const)
   return { rows, count: height, alone: rows[0] && [rows[0][1], undefined] }
 }
 
@@ -69,12 +60,8 @@ const hold = (store: Store): Promise<HeldView> => store.hold({ state: [balances,
 /** Views that are held while batches are committed. */
 export function heldCases(open: Open): void {
   test('hold: a view shows exactly its height, however many batches are committed meanwhile', () =>
-    withStore(open, async ({ store }) => {
-      const seed = seedOf(1)
-      const { truth, changes } = plan(seed)
-      await store.create()
-      const writer = await store.takeOver(identity)
-      await commitBatch(writer, batchOf(0, 0, { changes: changes[0] ?? [] }))
+    withWriter(open, async ({ store, writer }) => {
+      await commitBatch(writer, batchOf(0, 0, { changes: changesAt(0) }))
       let isDone = false
       const wrong: unknown[] = []
       const heights = new Set<number>()
@@ -84,7 +71,7 @@ export function heldCases(open: Open): void {
           const { height } = held.view.at
           heights.add(height)
           const content = await contentOf(held)
-          if (!Bun.deepEquals(content, expectedOf(truth, height))) wrong.push({ height, content })
+          if (!Bun.deepEquals(content, expectedAt(height))) wrong.push({ height, content })
           held.close()
         }
       }
@@ -92,25 +79,22 @@ export function heldCases(open: Open): void {
       // One view is held from the first height to the last.
       const first = await hold(store)
       for (let height = 1; height < BATCHES; height += 1) {
-        await commitBatch(writer, batchOf(height, height, { changes: changes[height] ?? [] }))
+        await commitBatch(writer, batchOf(height, height, { changes: changesAt(height) }))
         for (let turns = 0; turns < 5; turns += 1) await turn()
       }
       isDone = true
       await Promise.all(readers)
-      expect({ seed, wrong, many: heights.size > 3 }).toEqual({ seed, wrong: [], many: true })
-      expect<unknown>(await contentOf(first)).toEqual(expectedOf(truth, first.view.at.height))
+      expect({ wrong, many: heights.size > 3 }).toEqual({ wrong: [], many: true })
+      expect<unknown>(await contentOf(first)).toEqual(expectedAt(first.view.at.height))
       first.close()
       const last = await hold(store)
-      expect<unknown>(await contentOf(last)).toEqual(expectedOf(truth, BATCHES - 1))
+      expect<unknown>(await contentOf(last)).toEqual(expectedAt(BATCHES - 1))
       last.close()
-      await writer.release()
     }))
 
-  test('hold: it fails without a published height, after an abort, and after the store is closed', () =>
-    withStore(open, async ({ store, reopen }) => {
-      await store.create()
+  test('hold: it fails without a published height, after an abort before or while it is held, and after the store is closed', () =>
+    withWriter(open, async ({ store, reopen, writer }) => {
       expect(await kindOf(store.hold({ state: [wealth] }))).toBe('unavailable')
-      const writer = await store.takeOver(identity)
       await commitBatch(writer, batchOf(0, 0))
       expect(await kindOf(store.hold({ state: [wealth], signal: AbortSignal.abort() }))).toBe('deadline')
       const other = await reopen()
@@ -119,20 +103,11 @@ export function heldCases(open: Open): void {
       await turn()
       expect(await kindOf(held.view.page(wealth, 'richest', { offset: 0, limit: 1 }))).toBe('unavailable')
       held.close()
-      await writer.release()
-    }))
-
-  test('hold: a view whose signal aborts cannot be read any more', () =>
-    withStore(open, async ({ store }) => {
-      await store.create()
-      const writer = await store.takeOver(identity)
-      await commitBatch(writer, batchOf(0, 0))
       const leaving = new AbortController()
-      const held = await store.hold({ state: [wealth], signal: leaving.signal })
+      const left = await store.hold({ state: [wealth], signal: leaving.signal })
       leaving.abort()
       await turn()
-      expect(await kindOf(held.view.page(wealth, 'richest', { offset: 0, limit: 1 }))).toBe('deadline')
-      held.close()
-      await writer.release()
+      expect(await kindOf(left.view.page(wealth, 'richest', { offset: 0, limit: 1 }))).toBe('deadline')
+      left.close()
     }))
 }

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
-import type { StoredKey } from '#store/port.ts'
+import { type StoredKey, USAGE_DAYS } from '#store/keys-port.ts'
+import { sortedByKey } from '#test/support/sorted-by-key.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { batchOf, identity } from './fixture.ts'
-import { failureOf, kindOf, type Open, withStore } from './harness.ts'
+import { batchOf } from './fixture.ts'
+import { failureOf, kindOf, type Open, withStore, withWriter } from './harness.ts'
 
 const key = (id: string, over: Partial<StoredKey> = {}): StoredKey => ({
   id,
@@ -18,8 +19,12 @@ const byTimeAndId = (a: StoredKey, b: StoredKey): number => a.created - b.create
 
 /** API keys, independent of the loaded blocks. */
 export function keyCases(open: Open): void {
-  test('keys: they are listed by creation time and id, and visible at once in other handles', () =>
+  test('keys: none can be added before the store is created; then they are listed by creation time and id, visible at once in other handles, and an id is used once', () =>
     withStore(open, async ({ store, reopen }) => {
+      expect(await store.keys.list()).toEqual([])
+      expect(await store.keys.revoke('a', 1)).toBe(false)
+      expect(await kindOf(store.keys.add(key('a')))).toBe('conflict')
+      expect(await store.published()).toBeUndefined()
       await store.create()
       const other = await reopen()
       expect(await store.keys.list()).toEqual([])
@@ -27,6 +32,9 @@ export function keyCases(open: Open): void {
       const early = [key('__proto__'), key('b'), key('c')]
       for (const each of [late, ...early.toReversed()]) await store.keys.add(each)
       expect(await other.keys.list()).toEqual([...early, late])
+      const refused = await failureOf(other.keys.add(key('a', { name: 'another' })))
+      expect([refused.kind, refused.message]).toEqual(['conflict', expect.stringContaining("'a'")])
+      expect(await store.keys.list()).toEqual([...early, late])
     }))
 
   test('keys: a reader gets all keys once, and then those that were written since, however many have the same time', () =>
@@ -61,68 +69,79 @@ export function keyCases(open: Open): void {
       expect(await follow()).toBeLessThan(100)
       expect([known.get(first)?.revoked, known.get(second)?.perDay, known.get('new')]).toEqual([5, 7, key('new')])
       // A reader that missed many writes reads all keys again.
-      const late = Array.from({ length: 1_500 }, (_, number) => key(`late ${number}`))
-      await store.keys.add(...late)
+      await store.keys.add(...Array.from({ length: 1_500 }, (_, number) => key(`late ${number}`)))
       await follow()
       expect(await store.keys.list()).toEqual([...known.values()].toSorted(byTimeAndId))
     }))
 
-  test('keys: an id is used once', () =>
-    withStore(open, async ({ store, reopen }) => {
-      await store.create()
+  test('keys: while a loader writes they are added, revoked once and for ever, and get other terms; concurrent changes do not lose each other’s results', () =>
+    withWriter(open, async ({ store, reopen, writer }) => {
       const other = await reopen()
-      await store.keys.add(key('a'))
-      const refused = await failureOf(other.keys.add(key('a', { name: 'another' })))
-      expect(refused.kind).toBe('conflict')
-      expect(refused.message).toContain("'a'")
-      expect(await store.keys.list()).toEqual([key('a')])
-    }))
+      const first = key('a', { note: 'first' })
+      await Promise.all([commitBatch(writer, batchOf(0, 2000)), other.keys.add(first), store.keys.add(key('b'))])
+      await Promise.all([commitBatch(writer, batchOf(2001, 4000)), other.keys.revoke('b', 9)])
+      expect((await other.published())?.height).toBe(4000)
+      expect([await store.keys.revoke('b', 10), await store.keys.revoke('no such', 6)]).toEqual([true, false])
+      expect(await other.keys.list()).toEqual([first, key('b', { revoked: 9 })])
 
-  test('keys: a revocation happens once and is permanent', () =>
-    withStore(open, async ({ store, reopen }) => {
-      await store.create()
-      const other = await reopen()
-      await store.keys.add(key('a'))
-      await store.keys.add(key('b'))
-      expect(await other.keys.revoke('a', 5)).toBe(true)
-      expect(await store.keys.revoke('a', 6)).toBe(true)
-      expect(await store.keys.revoke('no such', 6)).toBe(false)
-      expect(await store.keys.list()).toEqual([key('a', { revoked: 5 }), key('b')])
-    }))
-
-  test('keys: the terms change with a note, and the identity stays', () =>
-    withStore(open, async ({ store, reopen }) => {
-      await store.create()
-      const other = await reopen()
-      await store.keys.add(key('a', { note: 'first' }))
-      await store.keys.add(key('b', { expires: 9 }))
+      await store.keys.add(key('c', { expires: 9 }))
       expect(await other.keys.change('a', now => ({ ...now, note: 'é 😀, 2nd', perDay: 5 }))).toBe(true)
-      expect(await other.keys.change('b', ({ expires: _, ...now }) => ({ ...now, name: 'new' }))).toBe(true)
-      expect(await other.keys.change('c', now => now)).toBe(false)
-      expect(await store.keys.list()).toEqual([key('a', { note: 'é 😀, 2nd', perDay: 5 }), key('b', { name: 'new' })])
-      // Concurrent changes must not lose each other's results.
+      expect(await other.keys.change('c', ({ expires: _, ...now }) => ({ ...now, name: 'new' }))).toBe(true)
+      expect(await other.keys.change('d', now => now)).toBe(false)
+      const changed = key('a', { note: 'é 😀, 2nd', perDay: 5 })
+      expect(await store.keys.list()).toEqual([changed, key('b', { revoked: 9 }), key('c', { name: 'new' })])
       const one = (own: typeof store) => own.keys.change('a', now => ({ ...now, perSecond: now.perSecond + 1 }))
       await Promise.all([one(store), one(other), one(store), one(other)])
       expect((await store.keys.list())[0]?.perSecond).toBe(14)
     }))
+}
 
-  test('keys: they may be added and revoked while a loader writes', () =>
+const counts = (...each: readonly (readonly [string, number])[]) => new Map(each)
+
+/** Request counts, shared by all processes with the store. */
+export function usageCases(open: Open): void {
+  test('usage: several processes add counts, each gets the total, and the counts stay after a close', () =>
+    withStore(open, async ({ store, reopen }) => {
+      expect(await store.usage.since(0)).toEqual([])
+      expect(await failureOf(store.usage.add(500, counts(['test', 2]), 10))).toMatchObject({
+        kind: 'unavailable',
+        message: expect.stringContaining('There is no '),
+      })
+      await store.create()
+      const other = await reopen()
+      expect(await store.usage.since(0)).toEqual([])
+      expect(await store.usage.add(500, counts(), 1)).toEqual(counts())
+      expect(await store.usage.add(500, counts(['a', 2]), 10)).toEqual(counts(['a', 2]))
+      expect(sortedByKey(await other.usage.add(500, counts(['a', 3], ['__proto__', 1]), 20))).toEqual(
+        sortedByKey(counts(['a', 5], ['__proto__', 1])),
+      )
+      // The first process gets the new counts with its next call, even if it adds nothing.
+      expect((await store.usage.add(500, counts(), 30)).get('a')).toBe(5)
+      expect((await store.usage.add(500, counts(['a', -1]), 30)).get('a')).toBe(4)
+      await other.close()
+      const third = await reopen()
+      expect((await third.usage.add(500, counts(['b', 1]), 40)).get('a')).toBe(4)
+      expect(await third.usage.add(501, counts(['a', 7]), 50)).toEqual(counts(['a', 7]))
+      // A clock that is set back over midnight returns to the previous day with all its counts.
+      expect(sortedByKey(await third.usage.add(500, counts(['c', 1]), 45))).toEqual(
+        sortedByKey(counts(['a', 4], ['__proto__', 1], ['b', 1], ['c', 1])),
+      )
+      expect((await third.usage.add(501, counts(['a', 1]), 60)).get('a')).toBe(8)
+    }))
+
+  test('usage: the counts of each day and the last request are stored, and removed in the end', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()
       const other = await reopen()
-      const writer = await store.takeOver(identity)
-      await Promise.all([commitBatch(writer, batchOf(0, 2000)), other.keys.add(key('a')), store.keys.add(key('b'))])
-      await Promise.all([commitBatch(writer, batchOf(2001, 4000)), other.keys.revoke('b', 9)])
-      expect(await other.keys.list()).toEqual([key('a'), key('b', { revoked: 9 })])
-      expect((await other.published())?.height).toBe(4000)
-      await writer.release()
-    }))
-
-  test('keys: a store that was never created has none, and none can be added', () =>
-    withStore(open, async ({ store }) => {
-      expect(await store.keys.list()).toEqual([])
-      expect(await store.keys.revoke('a', 1)).toBe(false)
-      expect(await kindOf(store.keys.add(key('a')))).toBe('conflict')
-      expect(await store.published()).toBeUndefined()
+      await store.usage.add(500, counts(['a', 2]), 10)
+      await other.usage.add(500, counts(['a', 3]), 20)
+      await other.usage.add(501, counts(['a', 4]), 30)
+      const days = async (from: number) => (await store.usage.since(from)).toSorted((one, two) => one.day - two.day)
+      const second = { day: 501, key: 'a', requests: 4, last: 30 }
+      expect(await days(0)).toEqual([{ day: 500, key: 'a', requests: 5, last: 20 }, second])
+      expect(await days(501)).toEqual([second])
+      await other.usage.add(501 + USAGE_DAYS, counts(['a', 1]), 40)
+      await other.usage.add(501 + USAGE_DAYS, counts(['a', 1]), 50)
+      expect(await days(0)).toEqual([second, { day: 501 + USAGE_DAYS, key: 'a', requests: 2, last: 50 }])
     }))
 }

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import { type ListDoc, lists, toPlace } from '#indices/list.ts'
 import type { ListedRecord, RecordDoc } from '#indices/record.ts'
 import type { StateChange } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
-import type { Writer } from '#store/port.ts'
 import type { DueRange } from '#store/state-port.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { batchOf, blockDoc, hash8Of, identity, MAX, MIN, recordDoc, transactionDoc } from './fixture.ts'
-import { kindOf, type Open, type Opened } from './harness.ts'
+import { batchOf, blockDoc, hash8Of, MAX, MIN, recordDoc, transactionDoc } from './fixture.ts'
+import { kindOf, type Open, shareStore } from './harness.ts'
 import { balanceDoc } from './samples.ts'
 
 /** Each block adds three rows to list 1, and one row each to list 2 and to the list with the greatest number. */
@@ -57,12 +56,7 @@ const due = [
 
 /** Documents found by position, by hash and by time. */
 export function listCases(open: Open): void {
-  let opened: Opened
-  let writer: Writer
-  beforeAll(async () => {
-    opened = await open()
-    await opened.store.create()
-    writer = await opened.store.takeOver(identity)
+  const { read, ...shared } = shareStore(open, async writer => {
     for (const first of [0, 2, 5]) {
       const last = first === 0 ? 1 : first === 2 ? 4 : BLOCKS - 1
       const within = ({ height }: { readonly height: number }) => height >= first && height <= last
@@ -85,11 +79,9 @@ export function listCases(open: Open): void {
       )
     }
   })
-  afterAll(() => opened.destroy())
-  const read: Opened['store']['read'] = (...args) => opened.store.read(...args)
   const [one, two, greatest] = listsAt(BLOCKS)
 
-  test('records: any range of ordinals is ascending, across batches', async () => {
+  test('records: any range of ordinals is ascending, across batches; adjacent lists do not overlap', async () => {
     const total = allRows.length
     for (const [first, last] of [
       [1, total],
@@ -100,9 +92,6 @@ export function listCases(open: Open): void {
       [5, 4],
     ] as const)
       expect(await read(view => view.records(one, first, last))).toEqual(listed.slice(first - 1, last))
-  })
-
-  test('records: adjacent lists do not overlap', async () => {
     expect(await read(view => view.records(two, 1, BLOCKS))).toEqual(listed.filter(({ index }) => index === 2))
     expect(await read(view => view.records(greatest, 3, 4))).toEqual(
       [2, 3].flatMap(height => rowsOf(height).slice(1, 2).map(shown)),
@@ -125,59 +114,37 @@ export function listCases(open: Open): void {
     expect(await news([[1, 0]], -1)).toEqual([...allRows])
     expect(await news([[1, 7 * PER_BLOCK + 1]], 5)).toEqual(allRows.slice(7 * PER_BLOCK + 1))
     expect(await news([[1, 0]], 6)).toEqual(rowsOf(7))
-    expect(
-      await news(
-        [
-          [2, 4],
-          [GREATEST, 4],
-          [77, 0],
-        ],
-        3,
-      ),
-    ).toEqual([4, 5, 6, 7].flatMap(height => rowsOf(height).slice(1, 3)))
+    const several = [2, GREATEST].map(number => [number, 4] as const)
+    expect(await news([...several, [77, 0]], 3)).toEqual([4, 5, 6, 7].flatMap(height => rowsOf(height).slice(1, 3)))
     expect(await news([[2, BLOCKS]], 3)).toEqual([])
     expect(await news([[77, 0]], 3)).toEqual([])
     expect(await news([], 3)).toEqual([])
   })
 
-  test('moments: height and time of any rows of a list are in the order of ordinals', async () => {
+  test('moments: height and time of any rows of a list are in the order of ordinals; a missing row is damage, not an answer', async () => {
     const moments = (list: ListDoc, ordinals: readonly number[]) => read(view => view.moments(list, ordinals))
     const all = allRows.map(({ height, time }) => ({ height, time }))
-    expect<unknown>(
-      await moments(
-        one,
-        Array.from(allRows, (_, at) => at + 1),
-      ),
-    ).toEqual(all)
-    for (const ordinals of [[1], [24], [3, 4], [1, 6, 7, 8, 24]])
+    for (const ordinals of [allRows.map((_, at) => at + 1), [1], [24], [3, 4], [1, 6, 7, 8, 24]])
       expect<unknown>(await moments(one, ordinals)).toEqual(ordinals.map(ordinal => all[ordinal - 1]))
     expect<unknown>(await moments(two, [2, 8])).toEqual([all[3], all[21]])
     expect<unknown>(await moments(greatest, [1, 3])).toEqual([all[0], all[6]])
+    expect(await kindOf(moments(one, [1, allRows.length + 1]))).toBe('damaged')
+    expect(await kindOf(moments(two, [0]))).toBe('damaged')
   })
 
-  test('moments: a missing row is damage, not an answer', async () => {
-    expect(await kindOf(read(view => view.moments(one, [1, allRows.length + 1])))).toBe('damaged')
-    expect(await kindOf(read(view => view.moments(two, [0])))).toBe('damaged')
-  })
-
-  test('find: all documents with the value are in order of id; a transaction hash is not a base hash', async () => {
-    expect(await read(view => view.find(transactions, 'hash8', SHARED))).toEqual(twins)
-    expect(await read(view => view.find(transactions, 'hash8', MIN))).toEqual(edges.slice(0, 1))
-    expect(await read(view => view.find(transactions, 'hash8', MAX))).toEqual(edges.slice(1))
-    expect(await read(view => view.find(transactions, 'hash8', MAX - 1n))).toEqual([])
+  test('find, findAny: all documents with one of the values are in order of id; a transaction hash is not a base hash', async () => {
+    const find = (value: bigint) => read(view => view.find(transactions, 'hash8', value))
+    expect([await find(SHARED), await find(MIN), await find(MAX)]).toEqual([twins, edges.slice(0, 1), edges.slice(1)])
+    expect(await find(MAX - 1n)).toEqual([])
     expect(await read(view => view.find(blocks, 'hash8', hash8Of(0)))).toEqual([blockDoc(0)])
     expect(await read(view => view.find(blocks, 'base_hash8', hash8Of(0)))).toEqual([
       blockDoc(6, { base: '{}', base_hash8: hash8Of(0) }),
     ])
     expect(await read(view => view.find(blocks, 'base_hash8', hash8Of(6)))).toEqual([])
-  })
-
-  test('findAny: the documents of all values are returned by one request, in order of id', async () => {
-    const found = (values: readonly bigint[]) => read(view => view.findAny(transactions, 'hash8', values))
+    const findAny = (values: readonly bigint[]) => read(view => view.findAny(transactions, 'hash8', values))
     const all = [...twins, ...edges].toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    expect(await found([MAX, MAX - 1n, SHARED, MIN])).toEqual(all)
-    expect(await found([SHARED])).toEqual(twins)
-    expect(await found([])).toEqual([])
+    expect(await findAny([MAX, MAX - 1n, SHARED, MIN])).toEqual(all)
+    expect(await findAny([])).toEqual([])
     expect(await read(view => view.findAny(blocks, 'hash8', [hash8Of(2), hash8Of(0)]))).toEqual([
       blockDoc(0),
       blockDoc(2),
@@ -185,7 +152,7 @@ export function listCases(open: Open): void {
   })
 
   test('due: balances after one time and up to another are ordered by time and id, exact to the nanosecond', async () => {
-    const state = await writer.openState()
+    const state = await shared.writer().openState()
     const owners = (range: DueRange) => state.due(range).map(({ owner }) => owner)
     const T = 1_800_000_000_000_000_000n
     expect<unknown>(state.due({ until: T, limit: 10 })).toEqual(

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { pledgeId, pledges } from '#indices/pledge.ts'
 import type { StateChange } from '#indices/registry.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { batchOf, identity, MAX, MIN, wealthDoc } from './fixture.ts'
-import { kindOf, type Open, type Opened } from './harness.ts'
+import { batchOf, MAX, MIN, wealthDoc } from './fixture.ts'
+import { kindOf, type Open, shareStore } from './harness.ts'
 import { balanceDoc } from './samples.ts'
 
 /** More documents than 10,000, above which Elasticsearch refuses `from` by default. */
@@ -54,11 +54,7 @@ const pledged = [pledge('x', 1n, 30), pledge('y', 1n, 4), pledge('z', 0n, 1), pl
 
 /** Rankings and groups of state documents. */
 export function orderCases(open: Open): void {
-  let opened: Opened
-  beforeAll(async () => {
-    opened = await open()
-    await opened.store.create()
-    const writer = await opened.store.takeOver(identity)
+  const { read: page } = shareStore(open, writer => {
     const changes: readonly StateChange[] = [
       ...[...others, ...holders].map(doc => ({ index: balances, doc })),
       ...cast.map(doc => ({ index: votes, doc })),
@@ -68,18 +64,11 @@ export function orderCases(open: Open): void {
       { index: wealth, doc: wealthDoc('zero', 0n) },
       { index: wealth, doc: wealthDoc('bottom', MIN) },
     ]
-    await commitBatch(writer, batchOf(0, 0, { changes }))
-  })
-  afterAll(() => opened.destroy())
-  const page: Opened['store']['read'] = (...args) => opened.store.read(...args)
-
-  test('page: positive amounts are descending beyond the precision of doubles, ties by name', async () => {
-    const whole = { group: 'coin', offset: 0, limit: 100 }
-    expect(await page(view => view.page(balances, 'holders', whole))).toEqual(holders)
+    return commitBatch(writer, batchOf(0, 0, { changes }))
   })
 
-  test('page: pages of any size together are the whole list', async () => {
-    for (const limit of [1, 2, 3, 7]) {
+  test('page: positive amounts are descending beyond the precision of doubles, ties by name, in pages of any size', async () => {
+    for (const limit of [1, 2, 3, 7, 100]) {
       const pages = await page(async view => {
         const rows: BalanceDoc[] = []
         for (let offset = 0; offset < holders.length; offset += limit)
@@ -110,7 +99,7 @@ export function orderCases(open: Open): void {
     expect(bySeq.map(({ beneficiary }) => beneficiary)).toEqual(['y', 'x', 'w'])
   })
 
-  test('page: any depth can be read, and nothing is beyond the end', async () => {
+  test('page: any depth can be read, more than 10,000 rows at once, and nothing beyond the end', async () => {
     const owners = (offset: number, limit: number) =>
       page(async view => (await view.page(wealth, 'richest', { offset, limit })).map(({ owner }) => owner))
     expect(await owners(0, 3)).toEqual(['top', deepOwner(0), deepOwner(1)])
@@ -119,9 +108,6 @@ export function orderCases(open: Open): void {
     expect(await owners(DEEP + 3, 10)).toEqual([])
     expect(await owners(5_000_000_000, 10)).toEqual([])
     expect(await owners(0, 0)).toEqual([])
-  })
-
-  test('page: a list of more than 10,000 rows is read at once', async () => {
     const rows = await page(view => view.page(wealth, 'richest', { offset: 1, limit: DEEP }))
     expect(rows).toEqual(Array.from({ length: DEEP }, (_, rank) => deepDoc(rank)))
   })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { producers } from '#indices/producer.ts'
 import type { StateChange } from '#indices/registry.ts'
@@ -6,8 +6,8 @@ import { type Segment, segments, segmentsId } from '#indices/segment.ts'
 import type { Standing } from '#indices/standing.ts'
 import { tokens as tokenIndex } from '#indices/token.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { batchOf, identity } from './fixture.ts'
-import { kindOf, type Open, type Opened } from './harness.ts'
+import { batchOf } from './fixture.ts'
+import { kindOf, type Open, shareStore } from './harness.ts'
 import { balanceDoc, producerDoc, tokenDoc } from './samples.ts'
 
 /** More members than a page without segments may skip. All but the first and the last few have the same amount. */
@@ -60,11 +60,7 @@ function segmentsOf(index: string, standings: readonly Standing[]): readonly Sta
 
 /** Pages of counted orders, and members within ranges of them. */
 export function rankingCases(open: Open): void {
-  let opened: Opened
-  beforeAll(async () => {
-    opened = await open()
-    await opened.store.create()
-    const writer = await opened.store.takeOver(identity)
+  const { read, ...shared } = shareStore(open, writer => {
     const tokens = ['counted', 'torn', 'emptied']
     const changes: readonly StateChange[] = [
       ...tokens.flatMap(token => docs(token, 0, COUNT)).map(doc => ({ index: balances, doc })),
@@ -87,12 +83,10 @@ export function rankingCases(open: Open): void {
         whole.producers.map(doc => ({ amount: doc.votes, name: doc.account })),
       ),
     ]
-    await commitBatch(writer, batchOf(0, 0, { changes }))
-    await writer.release()
+    return commitBatch(writer, batchOf(0, 0, { changes }))
   })
-  afterAll(() => opened.destroy())
   const page = (group: string, offset: number, limit: number) =>
-    opened.store.read(view => view.page(balances, 'holders', { group, offset, limit }))
+    read(view => view.page(balances, 'holders', { group, offset, limit }))
 
   test('page: a page begins in any segment, among thousands with one amount, and continues into the next', async () => {
     for (const offset of [
@@ -109,7 +103,7 @@ export function rankingCases(open: Open): void {
   test('page: an order without a condition includes amounts of zero; one with a condition only members that satisfy it', async () => {
     for (const offset of [0, 7, 128, 129, 199, 200, 201, 349, 351, 399, 400, 499, 500, 590, 599, MANY])
       for (const limit of [1, 20, 500])
-        await opened.store.read(async view => {
+        await read(async view => {
           expect(await view.page(tokenIndex, 'byHolders', { offset, limit })).toEqual(
             whole.tokens.slice(offset, offset + limit),
           )
@@ -119,36 +113,25 @@ export function rankingCases(open: Open): void {
         })
   })
 
-  test('page: a group with empty segments is read without them', async () => {
+  test('page: a group with empty segments is read without them; segments without their leaf are damage, not an end', async () => {
     expect(await page('emptied', 700, 3)).toEqual(docs('emptied', 700, 703))
-  })
-
-  test('page: segments without their leaf are damage, not an end', async () => {
     expect(await kindOf(page('torn', 700, 3))).toBe('damaged')
   })
 
   test('state.members: all members between two ranks are returned, without the first and with the last', async () => {
-    const writer = await opened.reopen().then(store => store.takeOver(identity))
-    const state = await writer.openState()
+    const state = await shared.writer().openState()
     const range = { index: balances, order: 'holders', group: 'counted' }
-    try {
-      const between = { ...range, after: standingAt(40), until: standingAt(2_560) }
-      expect(state.members(between)).toEqual(docs('counted', 41, 2_561))
-      expect(state.members({ ...range, after: standingAt(2_590) })).toEqual(docs('counted', 2_591, COUNT))
-      expect(state.members(range)).toEqual(docs('counted', 0, COUNT))
-      expect(state.members({ ...range, group: 'nobody' })).toEqual([])
-      expect(state.members({ index: tokenIndex, order: 'byHolders' })).toEqual(whole.tokens)
-      const table = { index: producers, order: 'ranked' }
-      expect(state.members(table)).toEqual(whole.producers)
-      const [from, to] = [producerAt(41), producerAt(450)].map(({ votes, account }) => ({
-        amount: votes,
-        name: account,
-      }))
-      expect(state.members({ ...table, ...(from && { after: from }), ...(to && { until: to }) })).toEqual(
-        whole.producers.slice(42, 451),
-      )
-    } finally {
-      await writer.release()
-    }
+    const between = { ...range, after: standingAt(40), until: standingAt(2_560) }
+    expect(state.members(between)).toEqual(docs('counted', 41, 2_561))
+    expect(state.members({ ...range, after: standingAt(2_590) })).toEqual(docs('counted', 2_591, COUNT))
+    expect(state.members(range)).toEqual(docs('counted', 0, COUNT))
+    expect(state.members({ ...range, group: 'nobody' })).toEqual([])
+    expect(state.members({ index: tokenIndex, order: 'byHolders' })).toEqual(whole.tokens)
+    const table = { index: producers, order: 'ranked' }
+    expect(state.members(table)).toEqual(whole.producers)
+    const [after, until] = [41, 450].map(rank => ({ amount: producerAt(rank).votes, name: producerAt(rank).account }))
+    expect(state.members({ ...table, ...(after && { after }), ...(until && { until }) })).toEqual(
+      whole.producers.slice(42, 451),
+    )
   })
 }

@@ -7,8 +7,8 @@ import { wealth } from '#indices/wealth.ts'
 import type { Store, View } from '#store/port.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { turn } from '#test/support/wait.ts'
-import { batchOf, hash8Of, identity, listAt, publishedAt, tellingBatch, totalAt } from './fixture.ts'
-import { failureOf, kindOf, type Open, withStore } from './harness.ts'
+import { hash8Of, listAt, publishedAt, tellingBatch, totalAt } from './fixture.ts'
+import { failureOf, kindOf, type Open, withWriter } from './harness.ts'
 
 /** All parts of a view that show its height, read piece by piece with other reads in between. */
 async function heightsSeen(view: View) {
@@ -54,9 +54,7 @@ async function readUntil(store: Store, done: () => boolean): Promise<readonly nu
 /** Reads of one published height. */
 export function viewCases(open: Open): void {
   test('read: every view has one height while batches are committed, and heights never decrease', () =>
-    withStore(open, async ({ store, reopen }) => {
-      await store.create()
-      const writer = await store.takeOver(identity)
+    withWriter(open, async ({ store, reopen, writer }) => {
       await commitBatch(writer, tellingBatch(0, 0))
       let done = false
       const others = [store, store, await reopen()]
@@ -75,13 +73,10 @@ export function viewCases(open: Open): void {
         expect(seen).toEqual(seen.toSorted((a, b) => a - b))
         expect(seen.at(-1)).toBe(34)
       }
-      await writer.release()
     }))
 
-  test('read: results and errors of the work are passed on, for many reads at once', () =>
-    withStore(open, async ({ store }) => {
-      await store.create()
-      const writer = await store.takeOver(identity)
+  test('read: results and errors of the work are passed on, for many reads at once; an abort before or during the work ends it with a deadline', () =>
+    withWriter(open, async ({ store, writer }) => {
       await commitBatch(writer, tellingBatch(0, 4))
       const many = await Promise.all(Array.from({ length: 100 }, () => store.read(heightsSeen)))
       expect<unknown>(many).toEqual(new Array(100).fill(expectedAt(4)))
@@ -94,45 +89,26 @@ export function viewCases(open: Open): void {
         ),
       )
       expect(new Set(inner)).toEqual(new Set(['defect']))
-      expect(await store.read(async ({ at }) => at)).toEqual(publishedAt(4))
-      await writer.release()
-    }))
-
-  test('read: an abort before or during the work ends the read with a deadline', () =>
-    withStore(open, async ({ store }) => {
-      await store.create()
-      const writer = await store.takeOver(identity)
-      await commitBatch(writer, batchOf(0, 0))
       let runs = 0
-      const before = await failureOf(
-        store.read(
-          async () => {
-            runs += 1
-          },
-          { signal: AbortSignal.abort() },
-        ),
-      )
+      const count = async () => {
+        runs += 1
+      }
+      const before = await failureOf(store.read(count, { signal: AbortSignal.abort() }))
       expect([before.kind, runs]).toEqual(['deadline', 0])
       // Work that never ends by itself.
       const stop = new AbortController()
-      const hanging = failureOf(
-        store.read(
-          async view => {
-            await view.get(blocks, blockId(0))
-            stop.abort()
-            await new Promise<never>(() => {})
-          },
-          { signal: stop.signal },
-        ),
-      )
-      expect((await hanging).kind).toBe('deadline')
+      const hang = async (view: View) => {
+        await view.get(blocks, blockId(0))
+        stop.abort()
+        await new Promise<never>(() => {})
+      }
+      expect(await kindOf(store.read(hang, { signal: stop.signal }))).toBe('deadline')
       // More hanging reads than any pool is wide. All end, and the next read is served.
       const stops = Array.from({ length: 40 }, () => new AbortController())
       const all = stops.map(({ signal }) => kindOf(store.read(() => new Promise<never>(() => {}), { signal })))
       await turn()
       for (const each of stops) each.abort()
       expect(new Set(await Promise.all(all))).toEqual(new Set(['deadline']))
-      expect(await store.read(async ({ at }) => at)).toEqual(publishedAt(0))
-      await writer.release()
+      expect(await store.read(async ({ at }) => at)).toEqual(publishedAt(4))
     }))
 }

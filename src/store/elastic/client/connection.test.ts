@@ -50,21 +50,6 @@ async function asked(path: string, options: object = {}): Promise<Failure> {
   return failure
 }
 
-test('send: an answer is text, so that no digit is lost', async () => {
-  const connection = connect({ url })
-  const { status, text } = await connection.send({ method: 'GET', path: '/200' })
-  expect({ status, text }).toEqual({ status: 200, text: '{"n":9007199254740993}' })
-  await connection.close()
-})
-
-test('send: a request answered with an error status is sent once', async () => {
-  const connection = connect({ url })
-  const before = requests
-  expect((await connection.send({ method: 'POST', path: '/503/busy', body: '{}' })).status).toBe(503)
-  expect(requests - before).toBe(1)
-  await connection.close()
-})
-
 const failures: readonly (readonly [string, Failure['kind'], retryable: boolean, RegExp, RegExp?])[] = [
   ['/401/security_exception', 'unavailable', false, /refused user 'reader'/, /Check the user and password/],
   ['/403/security_exception', 'unavailable', false, /user 'reader' may not read balances: .*privileges \[read,all\]/],
@@ -91,32 +76,28 @@ for (const [path, kind, retryable, message, help] of failures)
     if (help !== undefined) expect(failure.help).toMatch(help)
   })
 
-// A 404 of a proxy says nothing about a document.
-for (const path of ['/other', '/404/other-server', '/400/other-server'])
-  test(`send: ${path}: the client waits for a server that no longer answers as Elasticsearch`, async () => {
-    const connection = connect({ url })
-    await connection.send({ method: 'GET', path: '/200' })
+test('send: the client waits for a server that no longer answers as Elasticsearch: a 404 of a proxy says nothing about a document', async () => {
+  const connection = connect({ url })
+  await connection.send({ method: 'GET', path: '/200' })
+  for (const path of ['/other', '/404/other-server', '/400/other-server']) {
     const failure = await failureOf(connection.send({ method: 'GET', path }))
     expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
-    await connection.close()
-  })
-
-test('ask: temporary errors are retried, others are not', async () => {
-  const counts: number[] = []
-  for (const path of ['/503/busy', '/429/x', '/400/x', '/401/x']) {
-    const before = requests
-    await asked(path)
-    counts.push(requests - before)
   }
-  expect(counts).toEqual([3, 3, 1, 1])
+  await connection.close()
 })
 
-test('ask: an aborted signal is a deadline and is not retried', async () => {
-  const before = requests
-  expect((await asked('/hang', { signal: AbortSignal.timeout(10) })).kind).toBe('deadline')
-  expect(requests - before).toBe(1)
-  expect((await asked('/200', { signal: AbortSignal.abort() })).kind).toBe('deadline')
-  expect(requests - before).toBe(1)
+test('ask: temporary errors are retried, others are not; an aborted signal is a deadline', async () => {
+  const counts: number[] = []
+  const count = async (path: string, signal?: AbortSignal) => {
+    const before = requests
+    const { kind } = await asked(path, { signal })
+    expect(kind).toBe(signal === undefined ? 'unavailable' : 'deadline')
+    counts.push(requests - before)
+  }
+  for (const path of ['/503/busy', '/429/x', '/400/x', '/401/x']) await count(path)
+  await count('/hang', AbortSignal.timeout(10))
+  await count('/200', AbortSignal.abort())
+  expect(counts).toEqual([3, 3, 1, 1, 1, 0])
 })
 
 test('close: a hanging request ends at once and is not sent again', async () => {
@@ -128,14 +109,6 @@ test('close: a hanging request ends at once and is not sent again', async () => 
   expect((await failure).retryable).toBe(false)
   expect((await failure).message).toContain('was closed')
   expect(requests - before).toBe(1)
-})
-
-test('openElastic: an address without a server is unavailable', async () => {
-  const store = openElastic({ url: 'http://127.0.0.1:1', prefix: 'p', auth })
-  const failure = await failureOf(store.published())
-  expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
-  expect(failure.message).toStartWith('Elasticsearch at http://127.0.0.1:1 cannot be reached')
-  await store.close()
 })
 
 const wrong: readonly (readonly [Parameters<typeof openElastic>[0], string])[] = [
@@ -156,20 +129,17 @@ for (const [options, message] of wrong)
     expect(failure.message).not.toContain('hunter2')
   })
 
-test('several hosts: there is one URL for each host, all with the path', () => {
+test('several hosts: there is one URL for each host, all with the path; other texts are refused', async () => {
   expect(parseHostUrls('https://a:9200,b,[::1]:1/behind/proxy').map(String)).toEqual([
     'https://a:9200/behind/proxy',
     'https://b/behind/proxy',
     'https://[::1]:1/behind/proxy',
   ])
-})
-
-for (const text of ['a:9200', 'ftp://a', 'http://', 'http://a,,b', 'http://a,b:x', 'http://u:hunter2,x@a'])
-  test(`several hosts: refuses ${text}`, async () => {
+  for (const text of ['a:9200', 'ftp://a', 'http://', 'http://a,,b', 'http://a,b:x', 'http://u:hunter2,x@a']) {
     const failure = await failureOf(Promise.resolve(text).then(parseHostUrls))
-    expect(failure.kind).toBe('usage')
-    expect(failure.message).not.toContain('hunter2')
-  })
+    expect([text, failure.kind, failure.message]).toEqual([text, 'usage', expect.not.stringContaining('hunter2')])
+  }
+})
 
 function spent(extra: ReturnType<typeof createBudget>): number {
   for (let count = 0; ; count++) if (!extra.spend()) return count
@@ -185,4 +155,41 @@ test('extra requests: a burst is allowed, then a twentieth of the usual requests
   expect(spent(extra)).toBe(5)
   now = 60_000
   expect(spent(extra)).toBe(20)
+})
+
+/** A server that answers every request, or accepts every request and never answers. */
+function serve(hangs: boolean) {
+  const received: string[] = []
+  const server = Bun.serve({
+    port: 0,
+    idleTimeout: 0,
+    fetch: request => {
+      received.push(request.method)
+      if (hangs) return new Promise<Response>(() => undefined)
+      return new Response('{}', { headers: { 'x-elastic-product': 'Elasticsearch' } })
+    },
+  })
+  return { received, host: server.url.host, [Symbol.asyncDispose]: () => server.stop(true) }
+}
+
+test('send: while one host hangs every read is answered; a write to it fails as unanswered and is not repeated, and the next one uses another host', async () => {
+  await using hung = serve(true)
+  await using good = serve(false)
+  // No timeout of ours ends a wait: the connection avoids the hung host, or the test never ends.
+  const settings = { url: `http://${hung.host},${good.host}`, requestTimeoutMs: 3_600_000 }
+  const reading = connect(settings)
+  const search = () => reading.send({ method: 'POST', path: '/a/_search', body: '{}' })
+  const all = await Promise.all(Array.from({ length: 10 }, search))
+  expect(all.map(({ status }) => status)).toEqual(new Array(10).fill(200))
+  await reading.close()
+  const connection = connect(settings)
+  const write = () => connection.send({ method: 'PUT', path: '/a/_doc/1', body: '{}' })
+  const both = await Promise.allSettled([write(), write()])
+  const [failed] = both.flatMap(each => (each.status === 'rejected' ? [each.reason] : []))
+  const failure = await failureOf(Promise.reject(failed))
+  expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
+  expect(failure.message).toContain('it does not answer, and other servers do')
+  for (let again = 0; again < 4; again++) expect((await write()).status).toBe(200)
+  expect(hung.received.filter(method => method === 'PUT')).toHaveLength(1)
+  await connection.close()
 })

@@ -14,18 +14,16 @@ test('requests: GET and the read-only POSTs are reads', () => {
   expect(isReading({ method: 'DELETE', path: '/_search' })).toBe(false)
 })
 
-for (const path of ['/a,b/_search', '/_mget', '/a/_doc/published'])
-  test(`copies to read: ${path} prefers copies on any of the nodes`, () => {
+test('copies to read: reads prefer copies on any of the nodes, and other requests choose none', () => {
+  for (const path of ['/a,b/_search', '/_mget', '/a/_doc/published']) {
     expect(preferNodes<CopiedRead>({ path, query: { realtime: 'false' } }, ['n1', 'n2'])).toEqual([
       { path, query: { realtime: 'false', preference: '_prefer_nodes:n1,n2' } },
     ])
     expect(preferNodes<CopiedRead>({ path }, [])).toEqual([{ path, query: { preference: '_local' } }])
-  })
-
-for (const path of ['/a', '/_search', '/a/_terms_enum', '/_cluster/health'])
-  test(`copies to read: ${path} chooses no copies`, () => {
+  }
+  for (const path of ['/a', '/_search', '/a/_terms_enum', '/_cluster/health'])
     expect(preferNodes<CopiedRead>({ path }, ['n1'])).toEqual([{ path }])
-  })
+})
 
 test('copies to read: each of several searches may use any of the nodes', () => {
   expect(preferNodes<CopiedRead>({ path: '/_msearch', lines: lines({ index: 'a' }, { index: 'b' }) }, ['n1'])).toEqual([

@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import { OtherVersion } from '#store/failures.ts'
 import type { Published, View } from '#store/port.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { MISSING_INDEX } from '../client/request.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { EDITION } from '../schema/mappings.ts'
-import { NewerData, openReads, READ_SERVES_MS, readOwnEdition } from './consistent-read.ts'
+import { NewerData, openReads, READ_SERVES_MS } from './consistent-read.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
   end: { height, hash: `h${height}`, time: 0n, lib: height },
@@ -53,17 +52,8 @@ function scripted(heights: readonly number[]) {
 }
 const height = async ({ at }: { at: Published }) => at.height
 
-test('read: the first call reads the height before its work, the next one concurrently', async () => {
-  const { read, looks, pass } = scripted([4])
-  expect(await read(height)).toBe(4)
-  expect(looks()).toBe(1)
-  pass(READ_SERVES_MS)
-  expect(await read(height)).toBe(4)
-  expect(looks()).toBe(2)
-})
-
-test('read: one read of the height serves all callers of a short time, and none later', async () => {
-  const { read, looks, pass } = scripted([4, 5])
+test('read: one read of the height serves all callers of a short time, and none later; the publishing process sees its own at once', async () => {
+  const { read, expire, looks, pass } = scripted([4, 5, 6])
   expect(await Promise.all([read(height), read(height), read(height)])).toEqual([4, 4, 4])
   pass(READ_SERVES_MS - 1)
   expect(await read(height)).toBe(4)
@@ -71,25 +61,8 @@ test('read: one read of the height serves all callers of a short time, and none 
   pass(1)
   expect(await Promise.all([read(height), read(height), read(height)])).toEqual([5, 5, 5])
   expect(looks()).toBe(2)
-})
-
-test('read: the publishing process sees its height at once', async () => {
-  const { read, expire } = scripted([4, 5])
-  expect(await read(height)).toBe(4)
   expire()
-  expect(await read(height)).toBe(5)
-})
-
-test('read: a height that another caller has read meanwhile is never undercut', async () => {
-  const { read, looks } = scripted([4, 5])
-  expect(await read(height)).toBe(4)
-  const newer = async ({ at }: View) => {
-    if (at.height === 4) throw new NewerData()
-    return at.height
-  }
-  expect(await read(newer)).toBe(5)
-  expect(await read(height)).toBe(5)
-  expect(looks()).toBe(2)
+  expect(await read(height)).toBe(6)
 })
 
 test('read: a failed read of the height, or the time-out of its caller, is not shared', async () => {
@@ -150,8 +123,8 @@ test('read: a batch that is republished with its inventory is read with the new 
   expect(opened[1]).toBe(opened[0] as PublishedMeta)
 })
 
-test('read: the result of work at a height that is no longer published is dropped', async () => {
-  const { read, expire } = scripted([4, 5])
+test('read: the result of work at a height that is no longer published is dropped; of one read just now it is used', async () => {
+  const { read, expire, looks } = scripted([4, 5, 6])
   await read(height)
   expire()
   const worked: number[] = []
@@ -163,25 +136,10 @@ test('read: the result of work at a height that is no longer published is droppe
   }
   expect(await read(work)).toBe(5)
   expect(worked).toEqual([4, 5])
-})
-
-test('read: the result of work at a height read just now is used although the height has changed', async () => {
-  const { read, expire, looks } = scripted([4, 5, 6])
-  expect(await read(height)).toBe(4)
-  expire()
-  expect(await read(height)).toBe(5)
   expect(looks()).toBe(2)
 })
 
-test('read: a failure of the work is thrown if its height was current', async () => {
-  const { read } = scripted([4])
-  const thrown = new RangeError('mine')
-  const fail = () => read(() => Promise.reject(thrown)).catch((error: unknown) => error)
-  expect(await fail()).toBe(thrown)
-  expect(await fail()).toBe(thrown)
-})
-
-test('read: a copy behind the last known height is read again and never used', async () => {
+test('read: a copy behind the last known height is read again and never used; a height that stays lower belongs to a recreated store', async () => {
   const { read, expire, looks, waits } = scripted([4, 5, 4, 4, 5])
   await read(height)
   expire()
@@ -189,24 +147,10 @@ test('read: a copy behind the last known height is read again and never used', a
   expire()
   expect(await read(height)).toBe(5)
   expect([looks(), waits]).toEqual([5, [2, 4]])
-})
-
-test('read: a height that stays lower belongs to a recreated store', async () => {
-  const { read, expire } = scripted([4, 3])
-  await read(height)
-  expire()
-  expect(await read(height)).toBe(3)
-  expect(await read(height)).toBe(3)
-})
-
-test('read: newer documents make the read wait, longer each time, until they are published', async () => {
-  const { read, waits } = scripted([4, 4, 4, 5])
-  const work = async ({ at }: View) => {
-    if (at.height === 4) throw new NewerData()
-    return at.height
-  }
-  expect(await read(work)).toBe(5)
-  expect(waits).toEqual([2, 4, 8])
+  const recreated = scripted([4, 3])
+  await recreated.read(height)
+  recreated.expire()
+  expect([await recreated.read(height), await recreated.read(height)]).toEqual([3, 3])
 })
 
 test('read: documents that stay newer are unavailable, or a deadline after an abort', async () => {
@@ -223,51 +167,9 @@ test('read: documents that stay newer are unavailable, or a deadline after an ab
   expect(await kindOf(scripted([4]).read(abort, stop))).toBe('deadline')
 })
 
-test('read: a read without a published height is refused', async () => {
-  expect((await failureOf(scripted([-1]).read(height))).message).toBe('nothing')
-})
-
 test('read: a missing index makes the read start again only after another publication', async () => {
   const gone = new Failure('unavailable', 'gone', { details: { type: MISSING_INDEX } })
   const removed = ({ at }: View) => (at.height === 4 ? Promise.reject(gone) : Promise.resolve(at.height))
   expect(await scripted([4, 5]).read(removed)).toBe(5)
   expect(await failureOf(scripted([4]).read(removed))).toBe(gone)
-})
-
-test('read: the read ends at once at an abort, whatever its work waits for', async () => {
-  const stop = new AbortController()
-  const { read } = scripted([4])
-  const begun = Promise.withResolvers<void>()
-  const reading = kindOf(
-    read(() => {
-      begun.resolve()
-      return new Promise<never>(() => {})
-    }, stop),
-  )
-  await begun.promise
-  stop.abort()
-  expect(await reading).toBe('deadline')
-})
-
-test('read: no work starts after an abort, even if nothing is awaited', async () => {
-  const { read } = scripted([4])
-  await read(height)
-  let runs = 0
-  const work = async () => {
-    runs += 1
-  }
-  expect(await kindOf(read(work, { signal: AbortSignal.abort() }))).toBe('deadline')
-  expect(runs).toBe(0)
-})
-
-const readOf = (found: PublishedMeta | undefined) => readOwnEdition(async () => found, 'http://e/iost')(undefined)
-
-test('readOwnEdition: a record of this edition and no record are returned', async () => {
-  for (const found of [metaAt(8), undefined]) expect(await readOf(found)).toBe(found)
-})
-
-test('readOwnEdition: a record of another edition is refused with the remedy', async () => {
-  const refused = await readOf({ ...metaAt(9), edition: 'other' }).catch((error: unknown) => error)
-  expect(refused).toBeInstanceOf(OtherVersion)
-  expect(refused).toMatchObject({ kind: 'conflict', help: expect.stringContaining('restart with that one') })
 })

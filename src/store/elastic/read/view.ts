@@ -249,7 +249,7 @@ function toRow({ _id, _source }: HistoryHit): ListedRecord {
 }
 
 /** The partitions of a list with rows `first` … `last`; `starts` is ascending, as in the list's document. */
-export function listRowPartitions(
+function listRowPartitions(
   starts: readonly (readonly [partition: number, ordinal: number])[],
   first: number,
   last: number,

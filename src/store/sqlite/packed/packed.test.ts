@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { oddTexts } from '#test/store/suite/samples.ts'
 import { DICTIONARY_1 } from './dictionary-1.ts'
 import { compress, decompress, packText, prepareDictionary, unpackText } from './text.ts'
+import { numberOfWord, packDigits, unpackDigits, WORDS } from './values.ts'
 
 const none = prepareDictionary('')
 const words = prepareDictionary('the quick brown fox jumps over the lazy dog')
@@ -43,15 +44,6 @@ test('compress, decompress: any input is read back with any dictionary, call aft
   )
 })
 
-test('compress, decompress: distant matches beyond the offset limit and inputs larger than the reserved buffer work', () => {
-  const block = Array.from({ length: 3_000 }, (_, n) => `${n} `).join('')
-  const text = `first words of all${block.repeat(30)}first words of all, again`
-  for (const input of [text, 'short', text]) {
-    const packed = compress(words, bytes(input))
-    expect(Buffer.from(decompress(words, packed, input.length) ?? []).toString()).toBe(input)
-  }
-})
-
 test('decompress: a damaged or cut block, or another length, causes no access outside of the buffer', () => {
   const input = bytes('the quick brown fox is quick, the quick brown dog is not'.repeat(3))
   const block = compress(words, input)
@@ -86,13 +78,17 @@ test('packText: the bytes are the same on any machine', () => {
   )
 })
 
-test('packText: a transaction takes at most a third, and a text that does not get shorter is unchanged', () => {
-  expect(packed.length).toBeLessThan(BODY.length / 3)
+test('packText, unpackText: any text is read back, with lone surrogates as U+FFFD; one that does not get shorter is unchanged', () => {
   for (const text of ['', '{}', 'no', '{"c":1}']) expect(packText(text)).toBe(text)
-})
-
-test('unpackText: any text is read back, with lone surrogates as U+FFFD', () => {
-  for (const text of [BODY, ...oddTexts, ...oddTexts.map(each => BODY + each), `${BODY}\ud800`]) {
+  const distant = Array.from({ length: 30_000 }, (_, n) => `${n} `).join('')
+  for (const text of [
+    BODY,
+    `${BODY}${distant}${BODY}`,
+    BODY,
+    ...oddTexts,
+    ...oddTexts.map(each => BODY + each),
+    `${BODY}\ud800`,
+  ]) {
     const stored = packText(text)
     expect(typeof stored === 'string' ? stored : unpackText(stored)).toBe(text.toWellFormed())
   }
@@ -110,4 +106,51 @@ test('unpackText: a damaged byte never gives another text', () => {
     expect(unpackText(packed.subarray(0, length))).toBeUndefined()
   expect(unpackText(Uint8Array.of(...packed, 0))).toBeUndefined()
   expect(unpackText(packed)).toBe(BODY)
+})
+
+function back(text: string): string | undefined {
+  const packed = packDigits(text)
+  return typeof packed === 'string' ? packed : unpackDigits(packed)
+}
+
+/** Texts like those of series, with any characters that names may contain. */
+const parts = fc.oneof(
+  fc.bigInt().map(String),
+  fc.nat(12).map(zeros => '0'.repeat(zeros)),
+  fc.constantFrom(',', ';', '-', 't', ',voters;', '^4blv7fyctr', '名', '😀'),
+  fc.string({ unit: 'binary' }),
+)
+const digitTexts = fc.array(parts).map(some => some.join(''))
+
+test('packDigits: any text is read back, and none gets longer', () => {
+  fc.assert(
+    fc.property(digitTexts, text => {
+      expect(back(text)).toBe(text)
+      const packed = packDigits(text)
+      if (typeof packed !== 'string') expect(packed.length).toBeLessThan(Buffer.byteLength(text))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('packDigits: a balance change takes less than half of its text, and a name stays unchanged', () => {
+  const text = ',5,2,1000000;39,,d,81000000;'
+  expect(Buffer.from(packDigits(text) as Uint8Array).toString('hex')).toBe('a5a2a1eb39aaf64a81eb')
+  expect(packDigits('producer000')).toBe('producer000')
+  expect(packDigits('')).toBe('')
+})
+
+test('unpackDigits: bytes that are the packed form of no text are damaged, as far as this is recognizable', () => {
+  for (const hex of ['', 'f1', '00f3', 'ff'])
+    expect([hex, unpackDigits(Buffer.from(hex, 'hex'))]).toEqual([hex, undefined])
+  expect(unpackDigits(Buffer.from('12df', 'hex'))).toBe('12000')
+})
+
+test('words: a stored number means the same word for ever, and any other text or number is none', () => {
+  const words = WORDS.slice(0, 50)
+  expect(new Bun.CryptoHasher('sha256').update(words.join('\n')).digest('hex')).toBe(
+    'ddd7508a19d3aab885177289168e4c4f70a54a18841de9042c0ee071d61bcfeb',
+  )
+  for (const [number, word] of words.entries()) expect(numberOfWord(word)).toBe(BigInt(number))
+  for (const text of ['', 'success', '__proto__', '0']) expect(numberOfWord(text)).toBeUndefined()
 })
