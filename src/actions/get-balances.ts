@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
-import type { Failure } from '#failure/failure.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { tokens } from '#indices/token.ts'
 import { type Context, defineAction } from './define.ts'
@@ -59,8 +58,22 @@ export const getBalances = defineAction({
   }),
   check: ({ accounts, token: symbol, tokens: symbols }) => {
     if (symbols === undefined) return
-    if (symbol !== undefined) throw eitherToken(symbol)
-    if (accounts.length * symbols.length > MAX_BALANCES) throw tooMany(accounts.length, symbols.length)
+    if (symbol !== undefined)
+      throw badRequest(
+        {
+          en: `Parameters 'token' (${symbol}) and 'tokens' cannot be combined: name all tokens in 'tokens'.`,
+          zh: `参数 'token'（${symbol}）与 'tokens' 不能同时使用：请在 'tokens' 中列出所有代币。`,
+        },
+        { parameter: 'token' },
+      )
+    if (accounts.length * symbols.length > MAX_BALANCES)
+      throw badRequest(
+        {
+          en: `${accounts.length} accounts with ${symbols.length} tokens are ${accounts.length * symbols.length} balances; a call returns at most ${MAX_BALANCES}. Name fewer accounts or tokens.`,
+          zh: `${accounts.length} 个账户与 ${symbols.length} 种代币共 ${accounts.length * symbols.length} 项余额，一次查询最多 ${MAX_BALANCES} 项；请减少账户或代币。`,
+        },
+        { parameter: 'tokens' },
+      )
   },
   result: shape({
     balances: defineRows(
@@ -111,21 +124,3 @@ async function requireDecimals(context: Context, symbols: readonly string[]): Pr
     }),
   )
 }
-
-const eitherToken = (symbol: string): Failure =>
-  badRequest(
-    {
-      en: `Parameters 'token' (${symbol}) and 'tokens' cannot be combined: name all tokens in 'tokens'.`,
-      zh: `参数 'token'（${symbol}）与 'tokens' 不能同时使用：请在 'tokens' 中列出所有代币。`,
-    },
-    { parameter: 'token' },
-  )
-
-const tooMany = (accounts: number, symbols: number): Failure =>
-  badRequest(
-    {
-      en: `${accounts} accounts with ${symbols} tokens are ${accounts * symbols} balances; a call returns at most ${MAX_BALANCES}. Name fewer accounts or tokens.`,
-      zh: `${accounts} 个账户与 ${symbols} 种代币共 ${accounts * symbols} 项余额，一次查询最多 ${MAX_BALANCES} 项；请减少账户或代币。`,
-    },
-    { parameter: 'tokens' },
-  )

@@ -4,7 +4,7 @@ import { balanceId, balances } from '#indices/balance.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
-import { type Context, defineAction } from './define.ts'
+import { defineAction } from './define.ts'
 import { count, described, exact, shape, sourced, sourcedCount, text } from './shape/results.ts'
 import { computeRamPrices } from './shape/statistics.ts'
 import { toDouble, toIost } from './shape/values.ts'
@@ -82,7 +82,11 @@ export const getOverview = defineAction({
       price_time: price === undefined ? null : price.time,
       contract_count: figures?.contract_count ?? 0,
       token_count: figures?.token_count ?? 0,
-      head_block: String(getHeadHeight(context)),
+      // The head of the branch whose rows lists return with head=1. Without such a branch, the last head that a
+      // node reported.
+      head_block: String(
+        context.branch.height ?? Math.max(context.view.at.height, context.node?.lastInfo()?.headBlock ?? 0),
+      ),
       lib_block: view.at.height,
       highest_tps: String(figures?.highest_tps ?? 0),
       ...toRamMarket(figures?.ram ?? { left: '0', used: '0', balance: '0' }),
@@ -91,13 +95,6 @@ export const getOverview = defineAction({
   fails: [],
   example: {},
 })
-
-/**
- * The head of the branch whose rows lists return with head=1. Without such a branch, the last head that a
- * node reported.
- */
-const getHeadHeight = ({ view, node, branch }: Pick<Context, 'view' | 'node' | 'branch'>): number =>
-  branch.height ?? Math.max(view.at.height, node?.lastInfo()?.headBlock ?? 0)
 
 async function notCirculating(view: View): Promise<bigint> {
   const ids = NOT_CIRCULATING.map(owner => balanceId('iost', owner))

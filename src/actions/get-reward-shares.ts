@@ -8,7 +8,7 @@ import { votes } from '#indices/vote.ts'
 import type { Context } from './define.ts'
 import { createMemoryListing } from './find/listing.ts'
 import { unknown } from './find/loading.ts'
-import { readVoteShares, type Share } from './find/past-ranking.ts'
+import { readVoteShares } from './find/past-ranking.ts'
 import { findMoment, type StateMoment } from './find/point.ts'
 import { defineList } from './list/paging.ts'
 import { pageIfAsked, producer, sizeIfAsked } from './request/parameter-types.ts'
@@ -77,7 +77,16 @@ export const getRewardShares = defineList({
       const all = shares.reduce((sum, { weight }) => sum + weight, 0n)
       const length = end.time - start.time
       return {
-        ...createMemoryListing(shares, share => toShareRow(share, all, length)),
+        ...createMemoryListing(shares, ({ voter, first, last, weight }) => {
+          return {
+            account: voter,
+            start_votes: toIost(first),
+            end_votes: toIost(last),
+            mean_votes: new Exact(fromUnits((weight * 10n ** 10n) / length, CUT)),
+            vote_seconds: new Exact(fromUnits(weight, WEIGHT_DECIMALS)),
+            share: new Exact(fromUnits(all === 0n ? 0n : (weight * 10n ** BigInt(CUT)) / all, CUT)),
+          }
+        }),
         heights: [start.height, end.height],
         beside: {
           start_block: start.height,
@@ -92,15 +101,6 @@ export const getRewardShares = defineList({
   },
   fails: ['not_found', 'loading'],
   example: { producer: 'producer000' },
-})
-
-const toShareRow = ({ voter, first, last, weight }: Share, all: bigint, length: bigint) => ({
-  account: voter,
-  start_votes: toIost(first),
-  end_votes: toIost(last),
-  mean_votes: new Exact(fromUnits((weight * 10n ** 10n) / length, CUT)),
-  vote_seconds: new Exact(fromUnits(weight, WEIGHT_DECIMALS)),
-  share: new Exact(fromUnits(all === 0n ? 0n : (weight * 10n ** BigInt(CUT)) / all, CUT)),
 })
 
 /** The two blocks of a period. Throws like `findMoment`, and 'bad_request' if the first is not before the last. */

@@ -24,8 +24,6 @@ const BEAT_MS = 15_000
 /** The feeds end when the store cannot be read for this time: silence would mean that there is nothing new. */
 const SILENT_MS = 5_000
 
-const tooLate = (): Failure => new Failure('unavailable', `The store did not return its height within ${SILENT_MS} ms.`)
-
 type PollClock = Pick<Clock, 'sleep' | 'elapsed' | 'after'>
 
 /** Polls the published height until the returned function is called. */
@@ -43,7 +41,11 @@ function pollHeight(store: Pick<Store, 'published'>, clock: PollClock, poller: P
     reading = new AbortController()
     const cancel = clock.after(SILENT_MS, () => reading.abort())
     try {
-      const published = await within(store.published(), { ms: SILENT_MS, late: tooLate, clock })
+      const published = await within(store.published(), {
+        ms: SILENT_MS,
+        late: () => new Failure('unavailable', `The store did not return its height within ${SILENT_MS} ms.`),
+        clock,
+      })
       if (isStopped) return
       await poller.height(published, reading.signal)
       good = clock.elapsed()

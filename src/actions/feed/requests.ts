@@ -14,7 +14,11 @@ export function requireFeed(
 ): void {
   if (source?.isFeed !== true) throw refused('format', list === undefined ? NO_LIST : notFollowed())
   for (const name of uselessNames(isSearched))
-    if (findSingleValue(query, name) !== undefined) throw refused(name, useless(name))
+    if (findSingleValue(query, name) !== undefined)
+      throw refused(name, {
+        en: `Parameter '${name}' does not go with format=sse, which returns every row from its start on and never ends; leave it out.`,
+        zh: `参数 '${name}' 不能与 format=sse 同时使用：该格式从起点开始持续返回每条记录，没有终点；请去掉此参数。`,
+      })
   if (findSingleValue(query, 'sort') === 'desc') throw refused('sort', DESCENDING)
   if ('step' in params) throw refused('step', STEPS)
 }
@@ -78,11 +82,6 @@ const NO_LIST: Text = {
   en: `${FOLLOWED_ONLY.en}; use envelope or bare.`,
   zh: `${FOLLOWED_ONLY.zh}；请使用 envelope 或 bare。`,
 }
-
-const useless = (name: string): Text => ({
-  en: `Parameter '${name}' does not go with format=sse, which returns every row from its start on and never ends; leave it out.`,
-  zh: `参数 '${name}' 不能与 format=sse 同时使用：该格式从起点开始持续返回每条记录，没有终点；请去掉此参数。`,
-})
 
 const DESCENDING: Text = {
   en: "Parameter 'sort' is 'desc', but format=sse returns rows in chain order; use asc, or leave it out.",

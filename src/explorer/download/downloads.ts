@@ -229,14 +229,6 @@ const tail = ({ lang }: FileRequest): readonly RecordColumn[] => [
   column('Block', '区块', ({ block }) => numberCell(block)),
 ]
 
-/** The signed change of an owner's balance; empty where no tokens moved. */
-function formatChange(row: RecordRow, owner: string): Exact | '' {
-  const amount = findMoved(row)?.amount
-  const way = findDirection(row, owner)
-  if (amount === undefined || way === undefined) return ''
-  return new Exact(way === 'in' ? `+${amount}` : way === 'out' ? `-${amount}` : '0')
-}
-
 /** The counterparty of a row; both parties where the owner is neither of them. */
 function formatCounterparty(row: RecordRow, owner: string): string {
   const { from, to } = getRowParties(row)
@@ -255,7 +247,12 @@ function ofOwner(request: FileRequest): readonly RecordColumn[] {
     time,
     column('Direction', '方向', directionOf),
     column('Counterparty', '对方', row => textCell(formatCounterparty(row, id))),
-    column('Change', '变动', row => formatChange(row, id)),
+    column('Change', '变动', row => {
+      const amount = findMoved(row)?.amount
+      const way = findDirection(row, id)
+      if (amount === undefined || way === undefined) return ''
+      return new Exact(way === 'in' ? `+${amount}` : way === 'out' ? `-${amount}` : '0')
+    }),
     ...tail(request),
   ]
 }

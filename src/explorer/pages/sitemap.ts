@@ -32,15 +32,16 @@ export const sitemapPage: Page = {
       ...owners.filter(owner => !isContractId(owner)).map(owner => formatPagePath('account', owner)),
     ]
     const urls = LANGUAGES.flatMap(lang => paths.map(path => new URL(toHref({ root: './', lang }, path), origin).href))
-    return { title: '', type: 'application/xml; charset=utf-8', body: formatSitemap(urls) }
+    return {
+      title: '',
+      type: 'application/xml; charset=utf-8',
+      body: [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+        ...urls.map(url => `<url><loc>${url.replaceAll('&', '&amp;').replaceAll("'", '&apos;')}</loc></url>`),
+        '</urlset>',
+        '',
+      ].join('\n'),
+    }
   },
 }
-
-const formatSitemap = (urls: readonly string[]): string =>
-  [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
-    ...urls.map(url => `<url><loc>${url.replaceAll('&', '&amp;').replaceAll("'", '&apos;')}</loc></url>`),
-    '</urlset>',
-    '',
-  ].join('\n')
