@@ -12,7 +12,7 @@ import { owner, paging } from './request/parameter-types.ts'
 import { nftFields, nftShown } from './shape/nfts.ts'
 import { count, listOfRows, shape } from './shape/results.ts'
 
-const row = shape({
+const accountNftRow = shape({
   ...nftFields,
   since_block: count('Height of the block in which the account got it.', '该账户取得此 NFT 的区块高度。'),
 })
@@ -27,7 +27,7 @@ export const getAccountNfts = defineList({
     zh: '账户或合约当前拥有的全部合集的 NFT，最近取得的在前；同一区块内取得的按合集与 ID 的文本顺序排列。包括在合约内部的赠与和购买。元数据超过 16 MB 的页会被拒绝，并说明最多可请求的行数；导出不受此限。',
   },
   params: Type.Object({ account: owner(), ...paging }),
-  result: listOfRows('nfts', row, { en: 'NFTs of this page.', zh: 'NFT 列表。' }),
+  result: listOfRows('nfts', accountNftRow, { en: 'NFTs of this page.', zh: 'NFT 列表。' }),
   list: 'nfts',
   source: {
     state: [holdings, items, lists, accounts, contracts, balances],

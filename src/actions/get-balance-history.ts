@@ -22,7 +22,7 @@ import { described, listOfRows, shape, stepFields, text } from './shape/results.
 
 const textOrNull = (en: string, zh: string) => described(Type.Union([Type.String(), Type.Null()]), en, zh)
 
-const { seq, ...fields } = {
+const { seq: changeSeq, ...changeFields } = {
   ...changeFields,
   tx_hash: textOrNull(
     'Transaction hash; null for a release. A contribute and inflation have that of the base transaction of their block.',
@@ -60,7 +60,7 @@ const stepRow = shape({
     '仅在使用 step 时返回：期末的可用与冻结合计（代币单位），即 opening + in - out。',
   ),
 })
-const title = { en: 'Changes of this page.', zh: '变动列表。' }
+const changesTitle = { en: 'Changes of this page.', zh: '变动列表。' }
 
 /** Every change of a balance. */
 export const getBalanceHistory = defineList({
@@ -84,8 +84,8 @@ export const getBalanceHistory = defineList({
     checkRange(requested)
     checkSteps(requested)
   },
-  result: listOfRows('changes', Type.Union([shape({ seq, ...fields }), stepRow]), title),
-  compatResult: listOfRows('changes', Type.Union([shape(fields), stepRow]), title),
+  result: listOfRows('changes', Type.Union([shape({ seq: changeSeq, ...changeFields }), stepRow]), changesTitle),
+  compatResult: listOfRows('changes', Type.Union([shape(changeFields), stepRow]), changesTitle),
   list: 'changes',
   source: {
     state: [],

@@ -9,7 +9,7 @@ import { paging } from './request/parameter-types.ts'
 import { count, defineCreatedTime, exact, listOfRows, shape, text } from './shape/results.ts'
 import { toAmount, toTransferability, transferability } from './shape/values.ts'
 
-const row = shape({
+const baseTokenRow = shape({
   symbol: text('Name of the token.', '代币名称。'),
   full_name: text('Full name of the token.', '代币全名。'),
   holder_count: count('Number of owners with a balance above 0.', '余额大于 0 的持有者数。'),
@@ -35,7 +35,7 @@ export const getBaseTokenList = defineList({
     zh: '链上的全部代币，按持有者数从多到少排列，数量相同时按符号排列。没有持有者的代币排在最后。',
   },
   params: Type.Object({ ...paging }),
-  result: listOfRows('tokens', row, { en: 'Tokens of this page.', zh: '代币列表。' }),
+  result: listOfRows('tokens', baseTokenRow, { en: 'Tokens of this page.', zh: '代币列表。' }),
   list: 'tokens',
   source: {
     state: [tokens, statistics],

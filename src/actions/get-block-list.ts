@@ -13,7 +13,7 @@ import { rowIdText } from './request/row-id.ts'
 import { count, exact, irreversibleSeq, listOfRows, shape, text } from './shape/results.ts'
 import { headFields, toGas, toRowStatus, toTime } from './shape/values.ts'
 
-const fields = {
+const listedBlockFields = {
   ...headFields(),
   number: count('Block number (height).', '区块高度。'),
   hash: text('Hash of the block.', '区块哈希。'),
@@ -40,8 +40,8 @@ export const getBlockList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
   check: checkHeadRange,
-  result: defineListResult({ seq: irreversibleSeq(), ...fields }),
-  compatResult: defineListResult(fields),
+  result: defineListResult({ seq: irreversibleSeq(), ...listedBlockFields }),
+  compatResult: defineListResult(listedBlockFields),
   list: 'blocks',
   source: {
     state: [],

@@ -86,7 +86,7 @@ export const getCollectionNfts = defineList({
   example: { collection: 'nft_cats', page: '1', size: '5' },
 })
 
-const row = shape({
+const ownerRow = shape({
   account: text('Account or contract.', '账户或合约。'),
   count: count('Number of NFTs of the collection that it owns.', '拥有的该合集 NFT 数量。'),
 })
@@ -101,7 +101,7 @@ export const getCollectionOwners = defineList({
     zh: '合集中 NFT 的当前持有者及各自拥有的数量，从多到少排列，数量相同时按名称排列。包括在合约内部的赠与和购买。',
   },
   params: Type.Object({ collection: collection(), ...paging }),
-  result: listOfRows('owners', row, { en: 'Owners of this page.', zh: '持有者列表。' }),
+  result: listOfRows('owners', ownerRow, { en: 'Owners of this page.', zh: '持有者列表。' }),
   list: 'owners',
   source: {
     state: [collections, collectionOwners],

@@ -138,7 +138,7 @@ function getCodeArgument(data: string, at: number): string {
   return typeof value === 'string' ? value : ''
 }
 
-const fields = {
+const listedContractFields = {
   contract_id: text('Contract id.', '合约 ID。'),
   publisher: text('Account that deployed the contract.', '部署该合约的账户。'),
   created_at: defineCreatedTime(),
@@ -162,8 +162,8 @@ export const getContractList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: defineListResult({ seq: seq(), ...fields }),
-  compatResult: defineListResult(fields),
+  result: defineListResult({ seq: seq(), ...listedContractFields }),
+  compatResult: defineListResult(listedContractFields),
   list: 'contracts',
   source: {
     // For the number of records of each contract.

@@ -14,7 +14,7 @@ import { toGas, toIost } from './shape/values.ts'
 const MAX_DAYS = 366
 const checkDates = createDateCheck(MAX_DAYS)
 
-const row = shape({
+const dayRow = shape({
   date: utcDay,
   complete: isDayOver,
   blocks: count('Blocks.', '区块数。'),
@@ -63,7 +63,7 @@ export const getDailyStatistics = defineAction({
     ...dates,
   }),
   check: checkDates,
-  result: listOfRows('days', Type.Union([row, tokenDayRow, accountDayRow]), {
+  result: listOfRows('days', Type.Union([dayRow, tokenDayRow, accountDayRow]), {
     en: 'Days.',
     zh: '日期列表。',
   }),

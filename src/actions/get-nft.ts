@@ -28,7 +28,7 @@ export const getNftDetail = defineAction({
   example: { collection: 'nft_cats', token_id: '0' },
 })
 
-const { seq, ...fields } = {
+const { seq: movementSeq, ...movementFields } = {
   ...changeFields,
   from: text('Sender; empty for the issue.', '转出方；发行时为空。'),
   to: text('Recipient.', '转入方。'),
@@ -46,8 +46,8 @@ export const getNftHistory = defineList({
   },
   params: Type.Object({ collection: collection(), token_id: tokenId(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listOfRows('movements', shape({ seq, ...fields }), title),
-  compatResult: listOfRows('movements', shape(fields), title),
+  result: listOfRows('movements', shape({ seq: movementSeq, ...movementFields }), title),
+  compatResult: listOfRows('movements', shape(movementFields), title),
   list: 'movements',
   source: {
     state: [],

@@ -9,7 +9,7 @@ import { paging, sort } from './request/parameter-types.ts'
 import { count, exact, flag, listOfRows, shape, text } from './shape/results.ts'
 import { nameProducerStatus, producerStatus, toIost } from './shape/values.ts'
 
-const row = shape({
+const producerRow = shape({
   account: text('Account name of the producer.', '生产者的账户名。'),
   alias: text("Name. From the operator's profile file.", '名称。来自运营者的资料文件。'),
   alias_en: text("Name in English. From the operator's profile file.", '英文名称。来自运营者的资料文件。'),
@@ -48,7 +48,7 @@ export const getProducerList = defineList({
       zh: 'desc 票数最多的在前；asc 顺序完全相反。',
     }),
   }),
-  result: listOfRows('producers', row, { en: 'Producers of this page.', zh: '生产者列表。' }),
+  result: listOfRows('producers', producerRow, { en: 'Producers of this page.', zh: '生产者列表。' }),
   list: 'producers',
   source: {
     state: [producers, statistics],

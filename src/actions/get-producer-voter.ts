@@ -12,7 +12,7 @@ import { checkPoint, hasPoint, point } from './request/range.ts'
 import { exact, listOfRows, pointFields, pointShown, shape, text } from './shape/results.ts'
 import { toIost } from './shape/values.ts'
 
-const row = shape({
+const voterRow = shape({
   account: text('Account or contract of the voter.', '投票者（账户或合约）。'),
   votes: exact('Votes, in IOST.', '票数（IOST）。'),
 })
@@ -34,7 +34,7 @@ export const getProducerVoter = defineList({
   }),
   check: checkPoint,
   result: shape({
-    ...listOfRows('voters', row, { en: 'Voters.', zh: '投票者列表。' }).properties,
+    ...listOfRows('voters', voterRow, { en: 'Voters.', zh: '投票者列表。' }).properties,
     ...pointFields,
   }),
   list: 'voters',

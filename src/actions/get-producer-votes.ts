@@ -10,7 +10,7 @@ import { producer } from './request/parameter-types.ts'
 import { exact, isDayOver, listOfRows, shape, utcDay } from './shape/results.ts'
 import { toIost } from './shape/values.ts'
 
-const row = shape({
+const voteDayRow = shape({
   date: utcDay,
   complete: isDayOver,
   votes: exact('Votes at the end of the day, in IOST.', '当日结束时的票数（IOST）。'),
@@ -30,7 +30,7 @@ export const getProducerVotes = defineAction({
     zh: `已注册生产者在链上时间最近 ${VOTE_DAYS} 个 UTC 日每日结束时的票数与当日变化，从早到晚排列，最后一日为最新已发布区块所在日期。首个区块之前的日期不列出。始终返回完整列表。已注销的生产者按不存在处理。`,
   },
   params: Type.Object({ producer: producer() }),
-  result: listOfRows('days', row, { en: 'Days.', zh: '日期列表。' }),
+  result: listOfRows('days', voteDayRow, { en: 'Days.', zh: '日期列表。' }),
   list: 'days',
   run: async (context, { producer: account }) => {
     const { view } = context

@@ -15,7 +15,7 @@ import { exact, listOfRows, shape, text } from './shape/results.ts'
 import { rewardStep, rewardSteps } from './shape/reward-steps.ts'
 import { toIost } from './shape/values.ts'
 
-const { seq, ...fields } = {
+const { seq: rewardSeq, ...rewardFields } = {
   ...changeFields,
   action_name: text(
     'exchangeIOST: the producer exchanged contribute for IOST. candidateWithdraw: it withdrew its half of a candidate bonus, and its voters were given the other half. topupVoterBonus: somebody added an amount for its voters. voterWithdraw: a voter withdrew what came from this producer.',
@@ -47,8 +47,8 @@ export const getRewardHistory = defineList({
     checkRange(requested)
     checkSteps(requested)
   },
-  result: listOfRows('rewards', Type.Union([shape({ seq, ...fields }), rewardStep]), title),
-  compatResult: listOfRows('rewards', Type.Union([shape(fields), rewardStep]), title),
+  result: listOfRows('rewards', Type.Union([shape({ seq: rewardSeq, ...rewardFields }), rewardStep]), title),
+  compatResult: listOfRows('rewards', Type.Union([shape(rewardFields), rewardStep]), title),
   list: 'rewards',
   source: {
     state: [],

@@ -38,7 +38,7 @@ const row = shape({
 const { properties } = listOfRows('shares', row, { en: 'Voters.', zh: '投票者列表。' })
 
 /** The period, in fields beside the rows. */
-const fields = {
+const periodFields = {
   start_block: count('First block: its time is the beginning.', '起始区块，其时间为期初。'),
   start_time: text('Time of that block, cut to milliseconds.', '该区块的时间，截断到毫秒。'),
   end_block: count('Last block: its time is the end.', '结束区块，其时间为期末。'),
@@ -63,9 +63,9 @@ export const getRewardShares = defineList({
   },
   params: Type.Object({ producer: producer(), ...period, page: pageIfAsked(), size: sizeIfAsked() }),
   check: checkPeriod,
-  result: shape({ ...properties, ...fields }),
+  result: shape({ ...properties, ...periodFields }),
   // The old service returns an empty list for names that do not exist.
-  compatResult: shape({ ...properties, ...Type.Partial(shape(fields)).properties }),
+  compatResult: shape({ ...properties, ...Type.Partial(shape(periodFields)).properties }),
   list: 'shares',
   source: {
     state: [producers, series, votes],

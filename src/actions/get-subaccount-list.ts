@@ -9,7 +9,7 @@ import { account, paging, sort } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
 import { defineCreatedTime, listOfRows, seq, shape, text, txHash } from './shape/results.ts'
 
-const fields = {
+const subaccountFields = {
   name: text('Account name.', '账户名。'),
   created_by: text('Account that created this account.', '创建者账户。'),
   created_at: defineCreatedTime(),
@@ -29,8 +29,8 @@ export const getSubaccountList = defineList({
   },
   params: Type.Object({ account: account(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: defineListResult({ seq: seq(), ...fields }),
-  compatResult: defineListResult(fields),
+  result: defineListResult({ seq: seq(), ...subaccountFields }),
+  compatResult: defineListResult(subaccountFields),
   list: 'accounts',
   source: {
     state: [],

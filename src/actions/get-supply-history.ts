@@ -23,7 +23,7 @@ function checkAsked({ start_date, end_date, ...blocks }: Dates & Omit<RowRange, 
   })
 }
 
-const row = shape({
+const supplyRow = shape({
   date: text('First UTC day of the step.', '该周期的首个 UTC 日期。'),
   complete: flag(
     'Whether the step is over and complete: false for the step of the last published block, whose figures are preliminary, and for a step within which a range of blocks or times begins or ends.',
@@ -46,7 +46,7 @@ export const getSupplyHistory = defineAction({
   },
   params: Type.Object({ token: token(), step: step('day'), ...dates, ...blockRange }),
   check: checkAsked,
-  result: listOfRows('steps', row, { en: 'Days, weeks or months.', zh: '日、周或月的列表。' }),
+  result: listOfRows('steps', supplyRow, { en: 'Days, weeks or months.', zh: '日、周或月的列表。' }),
   list: 'steps',
   run: async (context, { token: symbol, step: by, ...asked }) => {
     const { view } = context

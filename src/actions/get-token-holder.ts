@@ -13,7 +13,7 @@ import { paging, token } from './request/parameter-types.ts'
 import { checkPoint, hasPoint, point } from './request/range.ts'
 import { listOfRows, pointFields, pointShown, shape, text } from './shape/results.ts'
 
-const row = shape({
+const holderRow = shape({
   account: text('Account, contract, public key or 0.', '账户、合约、公钥或 0。'),
   balance: text('Available balance, in token units.', '可用余额（代币单位）。'),
   symbol: text('Name of the token.', '代币名称。'),
@@ -31,7 +31,7 @@ export const getTokenHolder = defineList({
   params: Type.Object({ token: token(), ...paging, ...point }),
   check: checkPoint,
   result: shape({
-    ...listOfRows('holders', row, { en: 'Holders of this page.', zh: '持有者列表。' }).properties,
+    ...listOfRows('holders', holderRow, { en: 'Holders of this page.', zh: '持有者列表。' }).properties,
     ...pointFields,
   }),
   list: 'holders',

@@ -11,7 +11,7 @@ import { listOfRows, pointFields, pointShown, shape } from './shape/results.ts'
 
 const { frozen_list: _, ...usual } = heldTokenFields
 
-const defineListResult = <P extends TProperties>(row: P) =>
+const defineTokenListResult = <P extends TProperties>(row: P) =>
   shape({
     ...listOfRows('tokens', shape(row), { en: 'Tokens.', zh: '代币列表。' }).properties,
     ...pointFields,
@@ -28,8 +28,8 @@ export const getTokenList = defineAction({
   },
   params: Type.Object({ account: owner(), ...point }),
   check: checkPoint,
-  result: defineListResult(heldTokenFields),
-  compatResult: defineListResult(usual),
+  result: defineTokenListResult(heldTokenFields),
+  compatResult: defineTokenListResult(usual),
   list: 'tokens',
   run: async (context, { account, ...asked }) => {
     const [name, then] = await Promise.all([resolveOwner(context, account), findMoment(context, asked)])

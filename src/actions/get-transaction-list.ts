@@ -9,7 +9,7 @@ import { checkHeadRange, headOptions, range } from './request/range.ts'
 import { count, defineCreatedTime, exact, irreversibleSeq, listOfRows, shape, text, txHash } from './shape/results.ts'
 import { headFields, toGas, toRowStatus } from './shape/values.ts'
 
-const fields = {
+const listedTransactionFields = {
   ...headFields(),
   tx_hash: txHash(),
   block: text('Block number (height).', '区块高度。'),
@@ -41,8 +41,8 @@ export const getTransactionList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
   check: checkHeadRange,
-  result: defineListResult({ seq: irreversibleSeq(), ...fields }),
-  compatResult: defineListResult(fields),
+  result: defineListResult({ seq: irreversibleSeq(), ...listedTransactionFields }),
+  compatResult: defineListResult(listedTransactionFields),
   list: 'transactions',
   source: {
     // Runs of transactions are only appended to, so no state has to be held.

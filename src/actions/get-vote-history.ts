@@ -11,7 +11,7 @@ import { changeFields, changeRows } from './shape/changes.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
 import { toIost } from './shape/values.ts'
 
-const { seq, ...fields } = {
+const { seq: voteSeq, ...voteFields } = {
   ...changeFields,
   producer: text('The producer.', '生产者。'),
   change: exact(
@@ -24,7 +24,6 @@ const { seq, ...fields } = {
     '变动后该账户投给所有生产者的总票数（IOST）。',
   ),
 }
-const title = { en: 'Changes of this page.', zh: '变动列表。' }
 
 /** All votes of an owner over time. */
 export const getVoteHistory = defineList({
@@ -37,8 +36,8 @@ export const getVoteHistory = defineList({
   },
   params: Type.Object({ account: owner(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listOfRows('votes', shape({ seq, ...fields }), title),
-  compatResult: listOfRows('votes', shape(fields), title),
+  result: listOfRows('votes', shape({ seq: voteSeq, ...voteFields }), changesTitle),
+  compatResult: listOfRows('votes', shape(voteFields), changesTitle),
   list: 'votes',
   source: {
     state: [],

@@ -7,7 +7,7 @@ import { paging } from './request/parameter-types.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
 import { toIost } from './shape/values.ts'
 
-const row = shape({
+const wealthRow = shape({
   symbol: text('Always iost.', '恒为 iost。'),
   account: text('Account or user contract.', '账户或用户合约。'),
   balance: exact('token_balance + vote_balance + frozen_balance.', 'token_balance + vote_balance + frozen_balance。'),
@@ -26,7 +26,7 @@ export const getWealthList = defineList({
     zh: '按 IOST 总额从大到小排列的账户与用户合约，总额相同时按名称排列。系统合约（*.iost）的余额属于他人，不列入；总额为 0 的持有者也不列入。',
   },
   params: Type.Object({ ...paging }),
-  result: listOfRows('wealth', row, { en: 'Owners of this page.', zh: '持有者列表。' }),
+  result: listOfRows('wealth', wealthRow, { en: 'Owners of this page.', zh: '持有者列表。' }),
   list: 'wealth',
   source: {
     state: [wealth, statistics],
