@@ -10,7 +10,7 @@ import { headRecords, headTransactions, readTransactions } from '../find/numbere
 import { formatRowLines, type Rows } from '../find/rows.ts'
 import { newChanges } from '../find/series.ts'
 import type { Options } from '../request/options.ts'
-import { readTrail, type Trail } from './trail.ts'
+import { readTrail, type Trail } from './message.ts'
 
 /** A list and the format of its rows. All readers with the same `name` share it. */
 export type FeedList = {

@@ -1,4 +1,4 @@
-import { getTokenDetail } from '#actions/get-token-detail.ts'
+import { getTokenDetail } from '#actions/get-token.ts'
 import { getTransactionRecords, getTransactions } from '#actions/get-transaction.ts'
 import { fromUnits, parseUnits } from '#chain/amount.ts'
 import { AMOUNT_AT, argumentsAsRead, partsOfFuncName } from '#chain/effects.ts'

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
-import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
+import { getDailyStatistics } from '#actions/get-overview.ts'
 import { Failure } from '#failure/failure.ts'
 import { PERIOD_FIELDS } from '../format/field.ts'
 import { chainDays, type Daily, daysGiven, FIGURES, noDays, parsePeriod, toDailySeries } from '../format/period.ts'
