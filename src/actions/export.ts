@@ -61,9 +61,23 @@ export async function openExport(
 ): Promise<Export> {
   const { action, params } = readCall(call)
   const isPaged = Object.hasOwn(action.params.properties, 'page')
-  if (action.list === undefined || (isPaged && action.source === undefined)) throw noList(call.format)
+  if (action.list === undefined || (isPaged && action.source === undefined))
+    throw badRequest(
+      {
+        en: `Parameter 'format' is '${call.format}', which is for actions that return a list; use envelope or bare.`,
+        zh: `参数 'format' 的值 '${call.format}' 仅适用于返回列表的接口；请使用 envelope 或 bare。`,
+      },
+      { parameter: 'format' },
+    )
   refusePages(call)
-  if (params['head'] === 1) throw noHead(call.format)
+  if (params['head'] === 1)
+    throw badRequest(
+      {
+        en: `Parameter 'head' is 1, which does not go with format=${call.format}: a whole list has irreversible rows only; leave it out, or request pages.`,
+        zh: `参数 'head' 的值为 1，不能与 format=${call.format} 同时使用：完整列表只含不可逆的记录；请去掉此参数，或分页请求。`,
+      },
+      { parameter: 'head' },
+    )
   const compat = call.options.compat === 'iostabc' ? action.compatResult : undefined
   const columns = findColumns(compat ?? action.result, action.list)?.usual
   const common = { action, columns }
@@ -219,25 +233,6 @@ const foundRows = async function* (
     rest = looked.rest
   }
 }
-
-const noList = (format: ExportFormat): Failure =>
-  badRequest(
-    {
-      en: `Parameter 'format' is '${format}', which is for actions that return a list; use envelope or bare.`,
-      zh: `参数 'format' 的值 '${format}' 仅适用于返回列表的接口；请使用 envelope 或 bare。`,
-    },
-    { parameter: 'format' },
-  )
-
-/** Clients keep a whole list, so it excludes rows that may still be replaced. */
-const noHead = (format: ExportFormat): Failure =>
-  badRequest(
-    {
-      en: `Parameter 'head' is 1, which does not go with format=${format}: a whole list has irreversible rows only; leave it out, or request pages.`,
-      zh: `参数 'head' 的值为 1，不能与 format=${format} 同时使用：完整列表只含不可逆的记录；请去掉此参数，或分页请求。`,
-    },
-    { parameter: 'head' },
-  )
 
 /** A part of an export would look like the whole. */
 function refusePages({ query, format }: { readonly query: Query; readonly format: ExportFormat }): void {

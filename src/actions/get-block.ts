@@ -1,16 +1,172 @@
-import { Type } from '@sinclair/typebox'
+import { type TProperties, Type } from '@sinclair/typebox'
 import { checkAlone } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
-import { blocks, listBlockHashes } from '#indices/block.ts'
+import { RawJson } from '#chain/json.ts'
+import { type BlockDoc, blocks, listBlockHashes } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { missingData } from '#store/failures.ts'
+import type { View } from '#store/port.ts'
 import { type Context, defineAction } from './define.ts'
 import { blockFromNode, blockOnBranch, type FoundBlock, findBlock, isOffBranch } from './find/block.ts'
+import type { Numbered, OrdinalList } from './find/listing.ts'
+import { refuseBeyondLoaded } from './find/loading.ts'
 import { sharedQuery } from './find/node-answer.ts'
-import { buildWholeList } from './list/paging.ts'
-import { hash, number } from './request/parameter-types.ts'
-import { blockAnswer, blockResult } from './shape/block-answer.ts'
-import { listOfRows } from './shape/results.ts'
+import { numberedRows, withHead } from './find/numbered.ts'
+import { buildWholeList, defineList } from './list/paging.ts'
+import { hash, number, paging, sort } from './request/parameter-types.ts'
+import { checkHeadRange, headOptions, type RowRange, range, rowIdText } from './request/range.ts'
+import { count, described, exact, irreversibleSeq, listOfRows, shape, text } from './shape/results.ts'
+import { headFields, toGas, toRowStatus, toTime } from './shape/values.ts'
+
+/** Shape of get-block-detail and get-latest-block. */
+const blockResult = shape({
+  block: described(
+    shape({
+      hash: text('Hash of the block.', '区块哈希。'),
+      version: text('Version of the block.', '区块版本。'),
+      parent_hash: text('Hash of the parent block; empty for block 0.', '父区块的哈希；区块 0 时为空。'),
+      tx_merkle_hash: text('Merkle root of the transactions.', '交易默克尔根。'),
+      tx_receipt_merkle_hash: text('Merkle root of the receipts.', '收据默克尔根。'),
+      number: count('Block number (height).', '区块高度。'),
+      witness: text('Public key that signed the block.', '签名公钥。'),
+      time: exact('Time of the block, nanoseconds since 1970.', '区块时间（自 1970 年起的纳秒数）。'),
+      gas_usage: exact('Total gas paid by the transactions of the block.', '区块内所有交易支付的 gas 总量。'),
+      tx_count: text('Number of transactions, including the base transaction.', '交易数（含 base 交易）。'),
+      info: described(
+        Type.Object({}, { additionalProperties: true }),
+        'The info object of the node; {} if there is none.',
+        '全节点返回的 info；没有时为 {}。',
+      ),
+      orig_info: text('The orig_info value of the node.', '全节点返回的 orig_info。'),
+    }),
+    'The block.',
+    '区块。',
+  ),
+  status: text(
+    'PENDING above the last irreversible block, otherwise IRREVERSIBLE.',
+    '高于最新的不可逆区块时为 PENDING，否则为 IRREVERSIBLE。',
+  ),
+  witness_account: text(
+    'Account of the producer that signed the block; the public key if no account has registered it.',
+    '签名该区块的生产者账户；没有账户登记该公钥时为公钥本身。',
+  ),
+})
+
+/** The answer of get-block-detail and get-latest-block. */
+const blockAnswer = ({ status, doc }: FoundBlock) => ({
+  block: {
+    hash: doc.hash,
+    version: doc.version,
+    parent_hash: doc.parent_hash,
+    tx_merkle_hash: doc.tx_merkle_hash,
+    tx_receipt_merkle_hash: doc.tx_receipt_merkle_hash,
+    number: doc.height,
+    witness: doc.witness,
+    time: toTime(doc.time),
+    gas_usage: toGas(doc.gas_usage),
+    tx_count: String(doc.tx_count),
+    info: new RawJson(doc.info),
+    orig_info: doc.orig_info,
+  },
+  status,
+  witness_account: doc.witness_account,
+})
+
+const listedBlockFields = {
+  ...headFields(),
+  number: count('Block number (height).', '区块高度。'),
+  hash: text('Hash of the block.', '区块哈希。'),
+  time: exact('Time of the block, nanoseconds since 1970.', '区块时间（自 1970 年起的纳秒数）。'),
+  witness: text('Public key that signed the block.', '签名公钥。'),
+  witness_account: text(
+    'Account of the producer that signed the block; the public key if no account has registered it.',
+    '签名该区块的生产者账户；没有账户登记该公钥时为公钥本身。',
+  ),
+  tx_count: count('Number of transactions, including the base transaction.', '交易数（含 base 交易）。'),
+  gas_usage: exact('Total gas paid by the transactions of the block.', '区块内所有交易支付的 gas 总量。'),
+}
+const defineListResult = <P extends TProperties>(row: P) =>
+  listOfRows('blocks', shape(row), { en: 'Blocks of this page.', zh: '区块列表。' })
+
+/** The blocks of the chain: the row of block n is the one with number n + 1. */
+export const getBlockList = defineList({
+  module: 'base',
+  action: 'get-block-list',
+  title: { en: 'Blocks', zh: '区块列表' },
+  summary: {
+    en: 'All irreversible blocks, newest first; sort=asc returns the exact reverse. The seq of a block is its number plus 1, because the list begins with block 0.',
+    zh: '全部不可逆区块，最新的在前；sort=asc 时顺序完全相反。列表从区块 0 开始，因此区块的 seq 为其高度加 1。',
+  },
+  params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
+  check: checkHeadRange,
+  result: defineListResult({ seq: irreversibleSeq(), ...listedBlockFields }),
+  compatResult: defineListResult(listedBlockFields),
+  list: 'blocks',
+  source: {
+    state: [],
+    isFeed: true,
+    open: async (context, { sort: order, head: _, ...asked }) => {
+      const { view, head, compat } = context
+      const all: OrdinalList<BlockDoc> = {
+        count: view.at.height + 1,
+        followed: { kind: 'blocks' },
+        idOf: ({ id }) => id,
+        moments: readNumberedBlocks,
+        docs: (reading, first, last) =>
+          readNumberedBlocks(
+            reading,
+            Array.from({ length: last - first + 1 }, (_, at) => first + at),
+          ),
+      }
+      const rows = withHead(all, head, ({ doc }) => [doc])
+      // The original names, for the message of the failure.
+      refuseBeyondLoaded(context, asked, rows.count)
+      return {
+        ...(await numberedRows(context, rows, { ...bySeq(asked), sort: order })),
+        rows: async (_view, docs: readonly Numbered<BlockDoc>[]) => ({
+          rows: docs.map(({ seq, above, doc }) => ({
+            ...(compat === 'iostabc' || above !== undefined ? {} : { seq }),
+            ...(head === undefined
+              ? {}
+              : { id: rowIdText({ position: doc.id, hash: doc.hash }), status: toRowStatus(above) }),
+            number: doc.height,
+            hash: doc.hash,
+            time: toTime(doc.time),
+            witness: doc.witness,
+            witness_account: doc.witness_account,
+            tx_count: doc.tx_count,
+            gas_usage: toGas(doc.gas_usage),
+          })),
+        }),
+      }
+    },
+  },
+  isOfStore: true,
+  fails: ['loading', 'replaced'],
+  example: { page: '1', size: '10' },
+})
+
+/** The same range with its heights converted to row numbers, which need no search. */
+function bySeq<R extends RowRange>({ start_block = 0n, end_block, start_seq = 0n, end_seq, ...others }: R) {
+  const after = start_block + 1n
+  const last = end_block === undefined ? undefined : end_block + 1n
+  const until = last === undefined || (end_seq !== undefined && end_seq < last) ? end_seq : last
+  return {
+    ...others,
+    start_seq: start_seq > after ? start_seq : after,
+    ...(until === undefined ? {} : { end_seq: until }),
+  }
+}
+
+/** The blocks with these numbers in the list. Throws 'damaged' if one is missing. */
+async function readNumberedBlocks(view: View, seqs: readonly number[]) {
+  const ids = seqs.map(seq => blockId(seq - 1))
+  const docs = await view.getMany(blocks, ids)
+  return docs.map((doc, at) => {
+    if (doc === undefined) throw missingData(`Block ${(seqs[at] ?? 0) - 1} of ${view.at.height} is not stored.`)
+    return doc
+  })
+}
 
 /** The newest block. */
 export const getLatestBlock = defineAction({

@@ -1,16 +1,223 @@
-import { Type } from '@sinclair/typebox'
-import { transactionId } from '#indices/position.ts'
-import { defineAction } from './define.ts'
-import { requireFound, toNull, unknown } from './find/loading.ts'
+import { type TProperties, Type } from '@sinclair/typebox'
+import { isBasePlace } from '#chain/base-transaction.ts'
+import { decodeTransaction, summarizeTransaction } from '#chain/decode-transaction.ts'
+import { applies, isMovement, partsOfFuncName } from '#chain/effects.ts'
+import { toIso } from '#chain/time.ts'
+import { Failure } from '#failure/failure.ts'
+import { recordId, transactionId } from '#indices/position.ts'
+import { type ListedRecord, records } from '#indices/record.ts'
+import { missingData } from '#store/failures.ts'
+import type { View } from '#store/port.ts'
+import { type Context, defineAction } from './define.ts'
+import type { FoundTransaction, TransactionPosition } from './find/block.ts'
+import { rowIds } from './find/blocks-at.ts'
+import { refuseWhileLoading, requireFound, toNull, unknown } from './find/loading.ts'
+import { listTransactions, type NumberedTransaction } from './find/numbered.ts'
 import { readRowTexts, TRANSACTIONS } from './find/record-texts.ts'
 import { withOwnData } from './find/rows.ts'
 import { findTransaction, findTransactions } from './find/transaction.ts'
-import { recordsOfTransactions } from './find/transaction-records.ts'
-import { buildWholeList } from './list/paging.ts'
-import { hash, transactionHashes } from './request/parameter-types.ts'
+import { buildWholeList, defineList } from './list/paging.ts'
+import { hash, paging, sort, transactionHashes } from './request/parameter-types.ts'
+import { checkHeadRange, headOptions, range } from './request/range.ts'
 import { transactionRecords, writtenRows } from './shape/records.ts'
-import { defineRows, listOfRows, shape } from './shape/results.ts'
+import {
+  count,
+  defineCreatedTime,
+  defineRows,
+  exact,
+  irreversibleSeq,
+  listOfRows,
+  shape,
+  text,
+  txHash,
+} from './shape/results.ts'
 import { actionRow, receiptRow, transactionAnswer, transactionResult } from './shape/transaction-answer.ts'
+import { headFields, toGas, toRowStatus } from './shape/values.ts'
+
+/**
+ * The records of the given transactions: for each, first those of its actions, then the others. A transaction
+ * in the pool has none. Throws 'unavailable' or 'loading' for one in a block that only the node has: its
+ * records are not known yet.
+ */
+async function recordsOfTransactions(
+  context: Pick<Context, 'view' | 'node'>,
+  found: readonly FoundTransaction[],
+): Promise<readonly (readonly ListedRecord[])[]> {
+  const stored = found.flatMap(({ place, body }) =>
+    place === undefined || place.above !== undefined ? [] : [toRecordShape(place, body)],
+  )
+  const ofStored = await storedRecords(context.view, stored)
+  let next = 0
+  return found.map(({ place, status }) => {
+    if (place?.above !== undefined) {
+      const { above, tx } = place
+      return above.rows.filter(({ doc }) => doc.tx === tx).map(({ doc }) => doc)
+    }
+    if (place !== undefined) return ofStored[next++] ?? []
+    if (status !== 'PENDING') throw notYet(context)
+    return []
+  })
+}
+
+function notYet(context: Pick<Context, 'view' | 'node'>): Failure {
+  refuseWhileLoading(context, { en: 'The list of records of the transaction', zh: '交易的记录' })
+  const { height } = context.view.at
+  return new Failure(
+    'unavailable',
+    `The records of a transaction are known as soon as its block is published; block ${height} is the last published one.`,
+    {
+      zh: `交易的记录在其区块发布后即可查询；最新已发布的区块为 ${height}。`,
+      details: { height, retryAfter: 1 },
+    },
+  )
+}
+
+/** The records that a stored transaction can have. */
+type Shape = {
+  readonly hash: string
+  readonly idOf: (index: number) => string
+  /** Number of records of actions; a base transaction has none. */
+  readonly actions: number
+  /** The number of the first other record. */
+  readonly from: number
+  /** Number of receipts shown as records, of an action or separate; absent: the transaction had no effect. */
+  readonly movements?: number
+  /** Number of these receipts that may be neither: the last one of a base transaction pays for the block before. */
+  readonly spare: number
+}
+
+function toRecordShape(place: TransactionPosition, body: string): Shape {
+  const { height, tx } = place
+  const decoded = decodeTransaction(body)
+  const isBase = isBasePlace(place)
+  const from = decoded.actions.length
+  const shape = {
+    hash: decoded.hash,
+    idOf: (index: number) => recordId(height, tx, index),
+    actions: isBase ? 0 : from,
+    from,
+  }
+  if (!applies(decoded)) return { ...shape, spare: 0 }
+  const movements = decoded.receipt.receipts.filter(({ funcName }) => {
+    const { contract, name } = partsOfFuncName(funcName)
+    return isMovement(contract, name)
+  }).length
+  return { ...shape, movements, spare: isBase ? Math.min(1, movements) : 0 }
+}
+
+/** In at most two requests: the number of the other records follows from the records of actions. */
+async function storedRecords(view: View, shapes: readonly Shape[]): Promise<readonly (readonly ListedRecord[])[]> {
+  const own = await runsOfRecords(
+    view,
+    shapes.map(({ idOf, actions }) => ({ ids: listRecordIds(idOf, 0, actions), spare: 0 })),
+  )
+  const others = await runsOfRecords(
+    view,
+    shapes.map((shape, at) => ({ ids: otherIds(shape, own[at] ?? []), spare: shape.spare })),
+  )
+  return shapes.map((_, at) => [...(own[at] ?? []), ...(others[at] ?? [])])
+}
+
+const listRecordIds = (idOf: Shape['idOf'], from: number, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => idOf(from + at))
+
+/** Ids of the records that do not belong to an action. `own`: the records of actions. */
+function otherIds({ hash, idOf, from, movements }: Shape, own: readonly ListedRecord[]): readonly string[] {
+  if (movements === undefined) return []
+  const owned = own.filter(({ amount, creator }) => (amount ?? creator) !== undefined).length
+  if (owned > movements)
+    throw missingData(`The stored actions of transaction ${hash} claim ${owned} of its ${movements} movements.`)
+  return listRecordIds(idOf, from, movements - owned)
+}
+
+/** Consecutive records of one transaction; the last `spare` of them may be missing. */
+type Run = { readonly ids: readonly string[]; readonly spare: number }
+
+async function runsOfRecords(view: View, runs: readonly Run[]): Promise<readonly (readonly ListedRecord[])[]> {
+  const all = runs.flatMap(({ ids }) => ids)
+  const docs = all.length === 0 ? [] : await view.getMany(records, all)
+  let next = 0
+  return runs.map(({ ids, spare }) => {
+    const rows = docs.slice(next, next + ids.length)
+    next += ids.length
+    const there = rows.filter(row => row !== undefined)
+    const lost = rows.slice(0, ids.length - spare).indexOf(undefined)
+    if (lost >= 0) throw missingData(`Record ${ids[lost]} is not stored.`)
+    return there
+  })
+}
+
+const listedTransactionFields = {
+  ...headFields(),
+  tx_hash: txHash(),
+  block: text('Block number (height).', '区块高度。'),
+  created_at: defineCreatedTime(),
+  publisher: text('Account that published the transaction.', '发布者账户。'),
+  contract: text(
+    'Contract of the first action; empty for a transaction without actions.',
+    '第一个方法的合约；没有方法的交易为空。',
+  ),
+  action_name: text(
+    'Name of the first action; empty for a transaction without actions.',
+    '第一个方法的名称；没有方法的交易为空。',
+  ),
+  actions: count('Number of actions.', '方法数。'),
+  status_code: text('SUCCESS, or the reason why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
+  gas_fee: exact('Gas paid.', '支付的 gas。'),
+}
+const defineListResult = <P extends TProperties>(row: P) =>
+  listOfRows('transactions', shape(row), { en: 'Transactions of this page.', zh: '交易列表。' })
+
+/** The transactions of the whole chain. */
+export const getTransactionList = defineList({
+  module: 'base',
+  action: 'get-transaction-list',
+  title: { en: 'Transactions', zh: '交易列表' },
+  summary: {
+    en: 'All transactions of the chain, including failed ones, newest first; sort=asc returns the exact reverse. The base transactions that the chain itself puts into every block are left out.',
+    zh: '链上的全部交易（包括失败的），最新的在前；sort=asc 时顺序完全相反。不包括由链自身写入每个区块的 base 交易。',
+  },
+  params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
+  check: checkHeadRange,
+  result: defineListResult({ seq: irreversibleSeq(), ...listedTransactionFields }),
+  compatResult: defineListResult(listedTransactionFields),
+  list: 'transactions',
+  source: {
+    // Runs of transactions are only appended to, so no state has to be held.
+    state: [],
+    isFeed: true,
+    open: async (context, asked) => {
+      const { compat, head } = context
+      const rowOf = ({ seq: number, above, doc: { doc, time } }: NumberedTransaction, id: string | undefined) => {
+        const { publisher, actions, first, statusCode, gasUsage } = summarizeTransaction(doc.body)
+        return {
+          ...(compat === 'iostabc' || above !== undefined ? {} : { seq: number }),
+          ...(id === undefined ? {} : { id, status: toRowStatus(above) }),
+          tx_hash: doc.hash,
+          block: String(doc.height),
+          created_at: toIso(time),
+          publisher,
+          contract: first?.contract ?? '',
+          action_name: first?.actionName ?? '',
+          actions,
+          status_code: statusCode,
+          gas_fee: toGas(gasUsage),
+        }
+      }
+      const found = await listTransactions(context, asked)
+      return {
+        ...found,
+        rows: async (reading, docs: readonly NumberedTransaction[]) => {
+          const ids = head === undefined ? [] : await rowIds(reading, docs, ({ doc }) => doc.id)
+          return { rows: docs.map((row, at) => rowOf(row, ids[at])) }
+        },
+      }
+    },
+  },
+  isOfStore: true,
+  fails: ['loading', 'replaced'],
+  example: { page: '1', size: '5' },
+})
 
 /** A transaction by its hash. */
 export const getTransactionDetail = defineAction({

@@ -96,12 +96,11 @@ export function findRoute<T extends { readonly path: string }>(all: readonly T[]
   const given = path.split('/')
   for (const found of all) {
     const own = found.path.split('/')
-    const fits = (segment: string, at: number): boolean => (isOpen(segment) ? given[at] !== '' : given[at] === segment)
+    const fits = (segment: string, at: number): boolean =>
+      segment === '{id}' || segment === '{part}' ? given[at] !== '' : given[at] === segment
     if (own.length !== given.length || !own.every(fits)) continue
     const segmentOf = (name: string): string => lowerAddress(decoded(given[own.indexOf(name)] ?? ''))
     return { found, id: segmentOf('{id}'), part: segmentOf('{part}') }
   }
   return undefined
 }
-
-const isOpen = (segment: string): boolean => segment === '{id}' || segment === '{part}'

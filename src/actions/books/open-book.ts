@@ -69,17 +69,6 @@ const endWord = (time: bigint, at: Moment): string =>
 const formatSecond = (time: bigint): string =>
   `${toIso(time).slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replaceAll(':', '')}Z`
 
-/** Value of a change at the price of its UTC day, with all digits; undefined: there is no price. */
-function findWorth(
-  { token, time, change }: Pick<Booking, 'token' | 'time' | 'change'>,
-  prices: ReturnType<PriceHistory['get']>,
-): { readonly amount: string; readonly currency: string } | undefined {
-  const price = token === 'iost' ? prices?.byDay.get(time.slice(0, 'YYYY-MM-DD'.length)) : undefined
-  return prices === undefined || price === undefined
-    ? undefined
-    : { amount: product(change.replace('-', ''), price), currency: prices.currency }
-}
-
 /** Columns of an account in a general ledger: each balance is the previous one plus the change. */
 const ledger: BookLayout = {
   heads: ['date', 'description', 'change', 'balance', 'token', 'tx'],
@@ -112,7 +101,12 @@ const koinly = (prices: ReturnType<PriceHistory['get']>): BookLayout => ({
   cellsOf: booking => {
     const isSent = isOutgoing(booking)
     const moved = [new Exact(booking.change.replace('-', '')), formatSymbol(booking.token)]
-    const worth = findWorth(booking, prices)
+    const { token, time, change } = booking
+    const price = token === 'iost' ? prices?.byDay.get(time.slice(0, 'YYYY-MM-DD'.length)) : undefined
+    const worth =
+      prices === undefined || price === undefined
+        ? undefined
+        : { amount: product(change.replace('-', ''), price), currency: prices.currency }
     return [
       `${booking.time.slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replace('T', ' ')} UTC`,
       ...(isSent ? [...moved, '', ''] : ['', '', ...moved]),

@@ -32,10 +32,16 @@ const MEMBERS = 3
 
 /** Scenes at the height of the view, those with the most properties first as far as is known. */
 export async function findScenes(view: View): Promise<readonly Scene[]> {
-  const names = await readRichAccounts(view)
+  const rich = await view.page(wealth, 'richest', { offset: 0, limit: OWNERS })
+  const docs = await view.getMany(accounts, rich.map(({ owner }) => owner).filter(isAccountName))
+  const found = docs.flatMap(doc => (doc === undefined ? [] : [doc.name, doc.creator]))
+  const names = [...new Set(found)].filter(isAccountName)
   const signers = await readTopProducers(view)
   const rows = await newestRows(view, names)
-  const hashes = await blockHashes(view, rows)
+
+  const heights = [...new Set(rows.map(({ row }) => row.height))]
+  const docsOfBlocks = await view.getMany(blocks, heights.map(blockId))
+  const hashes = new Map(docsOfBlocks.flatMap(doc => (doc === undefined ? [] : [[doc.height, doc.hash] as const])))
   const common = { accounts: names.slice(0, MEMBERS).join(','), ...listOfTransactions(rows) }
   const scenes = rows.map(({ account, row }, at): Scene => {
     const producer = signers[at % Math.max(signers.length, 1)]
@@ -64,14 +70,6 @@ async function findNftScene(view: View): Promise<readonly Scene[]> {
   const { symbol: collection } = largest
   const first = await view.get(items, itemId(collection, '0'))
   return [{ collection, ...(first === undefined ? {} : { nft: '0', account: first.owner }) }]
-}
-
-/** The richest accounts and their creators. */
-async function readRichAccounts(view: View): Promise<readonly string[]> {
-  const rich = await view.page(wealth, 'richest', { offset: 0, limit: OWNERS })
-  const docs = await view.getMany(accounts, rich.map(({ owner }) => owner).filter(isAccountName))
-  const found = docs.flatMap(doc => (doc === undefined ? [] : [doc.name, doc.creator]))
-  return [...new Set(found)].filter(isAccountName)
 }
 
 /** Registered producers, most votes first. */
@@ -103,12 +101,6 @@ async function newestRows(view: View, names: readonly string[]): Promise<readonl
     }),
   )
   return Array.from({ length: ROWS }, (_, depth) => columns.flatMap(column => column.slice(depth, depth + 1))).flat()
-}
-
-async function blockHashes(view: View, rows: readonly Row[]): Promise<ReadonlyMap<number, string>> {
-  const heights = [...new Set(rows.map(({ row }) => row.height))]
-  const docs = await view.getMany(blocks, heights.map(blockId))
-  return new Map(docs.flatMap(doc => (doc === undefined ? [] : [[doc.height, doc.hash] as const])))
 }
 
 function listOfTransactions(rows: readonly Row[]): Scene {

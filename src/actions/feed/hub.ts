@@ -3,10 +3,10 @@ import { type HeadBlock, type HeadSource, type HeadState, selectHead } from '#he
 import type { Published, Store } from '#store/port.ts'
 import { type Clock, every } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
+import type { Trail } from './message.ts'
 import { buildFeedPart, type Message } from './message.ts'
 import { type FeedList, type FeedProgress, type FoundRows, type NewRows, readNewRows } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
-import type { Trail } from './trail.ts'
 
 type Poller = {
   /** Called with the published height at each poll, whether it is new or not. A call that takes too long is aborted. */
@@ -23,8 +23,6 @@ const POLL_MS = 100
 const BEAT_MS = 15_000
 /** The feeds end when the store cannot be read for this time: silence would mean that there is nothing new. */
 const SILENT_MS = 5_000
-
-const tooLate = (): Failure => new Failure('unavailable', `The store did not return its height within ${SILENT_MS} ms.`)
 
 type PollClock = Pick<Clock, 'sleep' | 'elapsed' | 'after'>
 
@@ -43,7 +41,11 @@ function pollHeight(store: Pick<Store, 'published'>, clock: PollClock, poller: P
     reading = new AbortController()
     const cancel = clock.after(SILENT_MS, () => reading.abort())
     try {
-      const published = await within(store.published(), { ms: SILENT_MS, late: tooLate, clock })
+      const published = await within(store.published(), {
+        ms: SILENT_MS,
+        late: () => new Failure('unavailable', `The store did not return its height within ${SILENT_MS} ms.`),
+        clock,
+      })
       if (isStopped) return
       await poller.height(published, reading.signal)
       good = clock.elapsed()

@@ -10,7 +10,7 @@ import { headRecords, headTransactions, readTransactions } from '../find/numbere
 import { formatRowLines, type Rows } from '../find/rows.ts'
 import { newChanges } from '../find/series.ts'
 import type { Options } from '../request/options.ts'
-import { readTrail, type Trail } from './trail.ts'
+import { readTrail, type Trail } from './message.ts'
 
 /** A list and the format of its rows. All readers with the same `name` share it. */
 export type FeedList = {
@@ -139,14 +139,12 @@ async function newRows(view: View, groups: readonly FeedProgress[], since: Publi
   // A failure concerns only the lists with these rows.
   await Promise.allSettled([records, made, transactions])
   return async ({ list: { followed }, next }: FeedProgress): Promise<readonly Row[]> => {
-    if (followed.kind === 'series') return rowsOfSeries(view, followed.key, next)
+    if (followed.kind === 'series')
+      return (await newChanges(view, followed.key, next)).map(row => ({ seq: row.seq, doc: row }))
     if (followed.kind === 'records') return (await records).get(followed.key) ?? []
     return followed.kind === 'blocks' ? made : transactions
   }
 }
-
-const rowsOfSeries = async (view: View, key: string, next: number): Promise<readonly Row[]> =>
-  (await newChanges(view, key, next)).map(row => ({ seq: row.seq, doc: row }))
 
 /** Rows by the keys of the followed lists. */
 async function recordsByList(
@@ -234,7 +232,7 @@ async function formatBlockLines(
   const written: HeadLines[] = []
   for (const block of branch) {
     const { height, hash } = block.doc
-    const docs = toHeadDocs(list.followed, block)
+    const docs = headDocs(list.followed, block).map(doc => ({ seq: 0, doc, above: block }))
     if (docs.length === 0) continue
     const lines = held.find(known => known.hash === hash)?.lines ?? (await formatHeadLines(view, list, docs))
     if (lines === undefined) return undefined
@@ -251,10 +249,6 @@ async function formatHeadLines(view: View, list: FeedList, docs: readonly unknow
     throw error
   }
 }
-
-/** The rows of a block in the form that `Listing.rows` takes. Their numbers are not known yet, and not shown. */
-const toHeadDocs = (followed: Followed, block: HeadBlock): readonly unknown[] =>
-  headDocs(followed, block).map(doc => ({ seq: 0, doc, above: block }))
 
 function headDocs(followed: Followed, block: HeadBlock): readonly unknown[] {
   switch (followed.kind) {

@@ -8,7 +8,7 @@ import { formatRowLines } from '../find/rows.ts'
 import { readParts } from '../list/read-parts.ts'
 import { inParts, openLaterSearch } from '../list/search.ts'
 import type { RowSearch, SearchListing } from '../list/searched.ts'
-import { rowIdText } from '../request/row-id.ts'
+import { rowIdText } from '../request/range.ts'
 import {
   type Feed,
   type FeedCall,
@@ -17,20 +17,26 @@ import {
   type InView,
   inView,
   openSource,
+  requireFeed,
+  requireLastRow,
+  requireLastSeq,
+  SEARCHED_STARTS,
 } from './feed.ts'
 import {
   buildFeedPart,
   endOfBlock,
   type FeedEnd,
   type FeedPart,
+  findCommonHeight,
   findReset,
+  formatFeedId,
   type LastRow,
   lastRowText,
   type Message,
+  readTrail,
+  type Trail,
 } from './message.ts'
 import type { FeedList } from './new-rows.ts'
-import { requireFeed, requireLastRow, requireLastSeq, SEARCHED_STARTS } from './requests.ts'
-import { findCommonHeight, formatFeedId, readTrail, type Trail } from './trail.ts'
 
 /** The progress of a searched feed. */
 type SearchedPosition = {

@@ -63,7 +63,8 @@ export function blockOnBranch(
 export function transactionOnBranch({ branch }: BranchContext, hash: string): FoundTransaction | undefined {
   const { lib, blocks } = branch
   for (const block of blocks) {
-    const tx = findPositionInBlock(block, hash)
+    const { doc } = block
+    const tx = doc.tx_hashes.includes(hash) ? doc.tx_hashes.split(' ').indexOf(hash) : -1
     const body = block.bodies[tx]
     if (body === undefined) continue
     const { height } = block.doc
@@ -74,10 +75,6 @@ export function transactionOnBranch({ branch }: BranchContext, hash: string): Fo
   }
   return undefined
 }
-
-/** Position of the transaction in the block; -1: it is not in the block. */
-const findPositionInBlock = ({ doc }: HeadBlock, hash: string): number =>
-  doc.tx_hashes.includes(hash) ? doc.tx_hashes.split(' ').indexOf(hash) : -1
 
 /**
  * Whether a node's block above the published one is not, or not known to be, on the followed branch. A node
@@ -137,7 +134,13 @@ export async function findBlock(context: Context, { number, hash }: BlockName): 
     const found = await blockOfHash(context, hash)
     const other = number === undefined ? undefined : await blockOfNumber(context, number)
     if (number !== undefined && (found ?? other) !== undefined && found?.doc.hash !== other?.doc.hash)
-      throw differ(number, hash)
+      throw badRequest(
+        {
+          en: `Parameters 'number' and 'hash' refer to different blocks: ${number} and ${shown(hash)}; give only one of them.`,
+          zh: `参数 'number' 与 'hash' 指向不同的区块：${number} 与 ${shown(hash)}；请只提供其中一个。`,
+        },
+        { parameter: 'number' },
+      )
     if (found === undefined) throw unknown(context, 'block', hash)
     return found
   }
@@ -221,12 +224,3 @@ async function blockOfHash(context: Context, hash: string): Promise<FoundBlock |
   requireOnBranch(context, onChain.doc)
   return onChain
 }
-
-const differ = (number: bigint, hash: string) =>
-  badRequest(
-    {
-      en: `Parameters 'number' and 'hash' refer to different blocks: ${number} and ${shown(hash)}; give only one of them.`,
-      zh: `参数 'number' 与 'hash' 指向不同的区块：${number} 与 ${shown(hash)}；请只提供其中一个。`,
-    },
-    { parameter: 'number' },
-  )

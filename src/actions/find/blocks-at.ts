@@ -3,7 +3,7 @@ import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId, parsePosition } from '#indices/position.ts'
 import { missingData } from '#store/failures.ts'
 import type { Published, View } from '#store/port.ts'
-import { type RowId, rowIdText } from '../request/row-id.ts'
+import { type RowId, rowIdText } from '../request/range.ts'
 import type { Numbered } from './listing.ts'
 
 /** Published blocks by their heights, in the same order. Throws 'damaged' if one is missing. */
@@ -39,13 +39,12 @@ export const isOnChain = async (view: View, { height, hash }: End): Promise<bool
  */
 export async function ofOneChain<T>(view: View, ends: readonly End[], work: () => Promise<T>): Promise<T> {
   const [done] = await Promise.allSettled([work()])
-  for (const end of ends) if (!(await isOnChain(view, end))) throw takenBack(end)
+  for (const end of ends)
+    if (!(await isOnChain(view, end)))
+      throw new Failure('unavailable', `Block ${end.height} was taken back by a repair while its rows were read.`)
   if (done.status === 'rejected') throw done.reason
   return done.value
 }
-
-const takenBack = ({ height }: End): Failure =>
-  new Failure('unavailable', `Block ${height} was taken back by a repair while its rows were read.`)
 
 export function getPositionHeight(position: string): number {
   const [height] = parsePosition(position) ?? []

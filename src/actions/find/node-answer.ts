@@ -117,7 +117,10 @@ export function storageReader({
       const answer = await node.get(`/${call}`, { signal, withinMs: WITHIN_MS, body })
       const text = new TextDecoder().decode(answer.body)
       answer.release()
-      if (answer.status !== OK) throw refused(call, answer.status)
+      if (answer.status !== OK)
+        throw new Failure('unavailable', `The node refuses ${call}: it responds with status ${answer.status}.`, {
+          zh: `全节点拒绝了 ${call}，状态码为 ${answer.status}。`,
+        })
       return asObject(parseAnswer(text, call), PATH)
     })
   return {
@@ -138,11 +141,6 @@ const parseStorageBlock = (answer: JsonFields): AsOf => ({
   height: Number(int64Of(answer, 'block_number', PATH)),
   hash: requireText(answer, 'block_hash', PATH, HASH),
 })
-
-const refused = (call: string, status: number): Failure =>
-  new Failure('unavailable', `The node refuses ${call}: it responds with status ${status}.`, {
-    zh: `全节点拒绝了 ${call}，状态码为 ${status}。`,
-  })
 
 /** Milliseconds for which an answer of the node is shared by all requests: the chain makes a block every 500. */
 const KEPT_MS = 500

@@ -10,9 +10,8 @@ import { listStretches, RUN_LENGTH, runId, type Stretch, transactionRuns } from 
 import { missingData } from '#store/failures.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import type { RowRange } from '../request/range.ts'
+import type { RowId, RowRange } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
-import type { RowId } from '../request/row-id.ts'
 import { blockHashes, getPositionHeight, readBlockTimes } from './blocks-at.ts'
 import type { Listing, Numbered, OrdinalList } from './listing.ts'
 import { refuseBeyondLoaded } from './loading.ts'
@@ -224,24 +223,20 @@ export async function requireBlock(
     if ((await blockHashes(view, [height])).get(height) !== hash) throw replaced(height)
     return
   }
-  if (height > highestPossible(at, clock.now())) throw beyond(height, at.height)
+  if (height > highestPossible(at, clock.now()))
+    throw badRequest(
+      {
+        en: `Parameter 'after' names a row of block ${height}, but the last block that this service knows is ${at.height}; it must be the id of a row of the same list.`,
+        zh: `参数 'after' 所指的记录位于区块 ${height}，而本服务已知的最新区块为 ${at.height}；应为同一列表中某条记录的 id。`,
+      },
+      { parameter: 'after' },
+    )
   // Also a service without a node may have returned a row of such a block: before a repair took it back, or with
   // another instance that read the store later.
-  if (head?.height === undefined || head.height < height) throw unknownYet(height)
+  if (head?.height === undefined || head.height < height)
+    throw new Failure('unavailable', `Block ${height} is not known at the moment.`)
   if (head.blocks[height - at.height - 1]?.doc.hash !== hash) throw replaced(height)
 }
-
-const beyond = (height: number, published: number): Failure =>
-  badRequest(
-    {
-      en: `Parameter 'after' names a row of block ${height}, but the last block that this service knows is ${published}; it must be the id of a row of the same list.`,
-      zh: `参数 'after' 所指的记录位于区块 ${height}，而本服务已知的最新区块为 ${published}；应为同一列表中某条记录的 id。`,
-    },
-    { parameter: 'after' },
-  )
-
-const unknownYet = (height: number): Failure =>
-  new Failure('unavailable', `Block ${height} is not known at the moment.`)
 
 const replaced = (height: number): Failure =>
   new Failure(

@@ -49,15 +49,15 @@ function selectOrdinals(bounds: readonly Bound[]): readonly number[] {
   const rows = open.reduce((sum, { least, most }) => sum + most - least, 0)
   const atOnce = Math.max(AT_ONCE, FOR_EACH * open.length)
   const share = rows <= FEW * unknown.length ? rows : Math.floor(atOnce / open.length)
-  return open.flatMap(bound => spread(bound, share)).toSorted((a, b) => a - b)
-}
-
-/** At most `share` open ordinals, evenly spaced with both ends: many bounds lie beyond the ends of their list. */
-function spread({ least, most }: Bound, share: number): readonly number[] {
-  const open = most - least
-  const length = Math.min(open, share)
-  const last = Math.max(length - 1, 1)
-  return Array.from({ length }, (_, at) => least + 1 + Math.floor((at * (open - 1)) / last))
+  // Evenly spaced with both ends, because many bounds lie beyond the ends of their list.
+  return open
+    .flatMap(({ least, most }) => {
+      const width = most - least
+      const length = Math.min(width, share)
+      const last = Math.max(length - 1, 1)
+      return Array.from({ length }, (_, at) => least + 1 + Math.floor((at * (width - 1)) / last))
+    })
+    .toSorted((a, b) => a - b)
 }
 
 function narrowed<T>(

@@ -83,22 +83,6 @@ export async function requireToken(context: LookupContext, symbol: string): Prom
   if (!isListedAtHead(context.head, listOf.token(symbol))) throw unknown(context, 'token', symbol)
 }
 
-/** Throws 'not_found' or 'loading' unless the tokens exist as in `requireToken`; unknown names as in `requireFound`. */
-async function requireTokens(
-  context: LookupContext & Pick<Context, 'compat'>,
-  symbols: readonly string[],
-): Promise<void> {
-  const stored = await context.view.getMany(tokens, symbols)
-  requireFound(
-    context,
-    'token',
-    symbols.map((symbol, at) => {
-      const exists = stored[at] !== undefined || isListedAtHead(context.head, listOf.token(symbol))
-      return [symbol, exists ? symbol : undefined]
-    }),
-  )
-}
-
 /** Throws 'not_found' or 'loading' unless the contract exists: it is stored or has rows in the head blocks. */
 export async function requireContract(context: LookupContext, id: string): Promise<void> {
   if ((await context.view.get(contracts, id)) !== undefined) return
@@ -108,7 +92,17 @@ export async function requireContract(context: LookupContext, id: string): Promi
 /** Filters with names in their form on the chain. Throws 'not_found' or 'loading' if one does not exist. */
 export async function foundFilters(context: Context, filters: RecordFilters): Promise<RecordFilters> {
   const { token, func_name, counterparty } = filters
-  if (token !== undefined) await requireTokens(context, token)
+  if (token !== undefined) {
+    const stored = await context.view.getMany(tokens, token)
+    requireFound(
+      context,
+      'token',
+      token.map((symbol, at) => {
+        const exists = stored[at] !== undefined || isListedAtHead(context.head, listOf.token(symbol))
+        return [symbol, exists ? symbol : undefined]
+      }),
+    )
+  }
   if (func_name !== undefined) await requireContract(context, func_name.contract)
   return counterparty === undefined ? filters : { ...filters, counterparty: await resolveOwner(context, counterparty) }
 }

@@ -1,4 +1,4 @@
-import { type Failure, PublicFailure } from '#failure/failure.ts'
+import { PublicFailure } from '#failure/failure.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { type ListDoc, listOf, lists } from '#indices/list.ts'
 import { producers } from '#indices/producer.ts'
@@ -43,7 +43,15 @@ function createPartMeter({ clock, signal, longWork }: WorkContext, mostMs: numbe
     worked += now - since
     slice += now - since
     since = now
-    if (mostMs !== undefined && worked > mostMs) throw tooMuch(what, mostMs)
+    if (mostMs !== undefined && worked > mostMs)
+      throw new PublicFailure(
+        'unavailable',
+        `${what.en} take longer than ${mostMs / 1_000} s to find; request them with format=ndjson or format=csv, which have no such limit.`,
+        {
+          zh: `查找${what.zh}需要超过 ${mostMs / 1_000} 秒；请使用没有此限制的 format=ndjson 或 format=csv。`,
+          retryable: false,
+        },
+      )
     if (slice < SLICE_MS) return
     // A store that answers synchronously does not yield to the event loop.
     await clock.sleep(0, signal)
@@ -125,29 +133,16 @@ async function requireRows({ view, longWork }: RankingContext, { what, countRows
   if (longWork === undefined) return
   const { mostRows } = longWork
   const rows = await countRows(view)
-  if (mostRows !== undefined && rows > mostRows) throw tooManyRows(what, rows, mostRows)
+  if (mostRows !== undefined && rows > mostRows)
+    throw new PublicFailure(
+      'forbidden',
+      `${what.en} take ${rows} rows to find, and without an API key of one's own at most ${mostRows} rows are read for an answer; ask the operator for a key.`,
+      {
+        zh: `查找${what.zh}需要读取 ${rows} 行；没有自己的 API key 时，每个回答最多读取 ${mostRows} 行。请向运营者申请自己的 API key。`,
+      },
+    )
   longWork.require(Math.max(0, Math.ceil(rows / ROWS_AT_ONCE) - 1))
 }
-
-function tooManyRows({ en, zh }: Text, rows: number, most: number): Failure {
-  return new PublicFailure(
-    'forbidden',
-    `${en} take ${rows} rows to find, and without an API key of one's own at most ${most} rows are read for an answer; ask the operator for a key.`,
-    {
-      zh: `查找${zh}需要读取 ${rows} 行；没有自己的 API key 时，每个回答最多读取 ${most} 行。请向运营者申请自己的 API key。`,
-    },
-  )
-}
-
-const tooMuch = ({ en, zh }: Text, mostMs: number): Error =>
-  new PublicFailure(
-    'unavailable',
-    `${en} take longer than ${mostMs / 1_000} s to find; request them with format=ndjson or format=csv, which have no such limit.`,
-    {
-      zh: `查找${zh}需要超过 ${mostMs / 1_000} 秒；请使用没有此限制的 format=ndjson 或 format=csv。`,
-      retryable: false,
-    },
-  )
 
 /**
  * The voters of a producer after a block: votes descending, then by name. They are computed by adding up the changes

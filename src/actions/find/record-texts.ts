@@ -156,7 +156,9 @@ function tooLong(
 /** The ids of those rows that moved IOST into a vote or a pledge or out of it (`findStakes`). */
 export async function findStakeRows(bodiesOf: Bodies, docs: readonly ListedRecord[]): Promise<ReadonlySet<string>> {
   const stakes = new Set<string>()
-  for (const part of inChunks(docs.filter(isNearKeeper))) {
+  for (const part of inChunks(
+    docs.filter(({ amount, from, to }) => amount !== undefined && (STAKE_KEEPERS.has(from) || STAKE_KEEPERS.has(to))),
+  )) {
     const bodies = await bodiesOf(part)
     const tests = new Map([...bodies].map(([id, body]) => [id, findStakes(decodeTransaction(body))]))
     for (const doc of part) {
@@ -167,9 +169,6 @@ export async function findStakeRows(bodiesOf: Bodies, docs: readonly ListedRecor
   }
   return stakes
 }
-
-const isNearKeeper = ({ amount, from, to }: ListedRecord): boolean =>
-  amount !== undefined && (STAKE_KEEPERS.has(from) || STAKE_KEEPERS.has(to))
 
 /** Facts about a row besides its texts. They are derived from the stored row, so they are not stored. */
 export type RowFacts = {

@@ -57,7 +57,8 @@ async function sharedLookup(context: NodeContext, node: Node, hash: string): Pro
   const name = `${hash} ${view.at.height} ${view.at.hash}`
   const lookups = ofNodes.get(node) ?? new Map<string, Lookup>()
   ofNodes.set(node, lookups)
-  forgetOld(lookups, clock.elapsed() - KEPT_MS)
+  const before = clock.elapsed() - KEPT_MS
+  for (const [name, { ended }] of lookups) if (ended <= before) lookups.delete(name)
   const known = lookups.get(name)
   if (known !== undefined) {
     const shared = await within(known.found, { signal }).then(
@@ -77,10 +78,6 @@ async function sharedLookup(context: NodeContext, node: Node, hash: string): Pro
     if (found === undefined) forget()
   }, forget)
   return lookup.found
-}
-
-function forgetOld(lookups: Map<string, Lookup>, before: number): void {
-  for (const [name, { ended }] of lookups) if (ended <= before) lookups.delete(name)
 }
 
 /** Delay before a retry: while a node stores a block, it answers "tx not found" for its transactions. */

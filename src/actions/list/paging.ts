@@ -7,7 +7,7 @@ import { type Listing, ROWS_AT_ONCE } from '../find/listing.ts'
 import type { Merged } from '../find/merge.ts'
 import { rowsValue } from '../find/rows.ts'
 import { SIZE_DEFAULT } from '../request/parameter-types.ts'
-import { rowIdText } from '../request/row-id.ts'
+import { rowIdText } from '../request/range.ts'
 import type { RowSearch, SearchListing } from './searched.ts'
 
 /**
@@ -40,7 +40,7 @@ async function searchedPage({ view }: Context, listing: SearchListing, { list, s
     size,
     total: total ?? null,
     ...(total === undefined ? { total_reason: 'searched' } : {}),
-    ...(end === undefined ? {} : { next: await findNextId(view, end) }),
+    ...(end === undefined ? {} : { next: (await readRowIds(view, [end])).map(rowIdText)[0] }),
   }
 }
 
@@ -65,9 +65,6 @@ async function searchPage(
   }
   return { found, end: rest.isOver ? undefined : last }
 }
-
-const findNextId = async (view: View, position: string): Promise<string | undefined> =>
-  (await readRowIds(view, [position])).map(rowIdText)[0]
 
 type ListAction<P extends TObject, R extends TSchema, D> = Omit<ApiAction<P, R>, 'run' | 'list' | 'source'> & {
   readonly list: string
@@ -133,13 +130,12 @@ export function findPaged(params: Readonly<Record<string, unknown>>, data: unkno
   if (params['page'] === undefined && params['size'] === undefined) return undefined
   const { size, total, next } = data as Readonly<Record<string, unknown>>
   if (typeof page !== 'bigint' || typeof size !== 'number') return undefined
-  if (typeof next === 'string' || total === null) return { page, size, total: undefined, lastId: getText(next) }
+  if (typeof next === 'string' || total === null)
+    return { page, size, total: undefined, lastId: typeof next === 'string' ? next : undefined }
   if (typeof total !== 'number') return undefined
   const lastId = (data as { readonly [LAST_ID]?: string })[LAST_ID]
   return { page, size, total, lastId }
 }
-
-const getText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** The id of the last row of a page. Not part of `data`, because only links need it. */
 const LAST_ID = Symbol('id of the last row')

@@ -1,9 +1,27 @@
-import { type TUnsafe, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { BASE58_LETTER } from '#chain/base58.ts'
 import { DATE_PATTERN, dayOfDate, exactIso, formatDate, fromIso, ISO_PATTERN, startOfDay, toIso } from '#chain/time.ts'
 import type { Text } from '../define.ts'
 import { defineParameter, flag, WHOLE_NUMBER, WHOLE_RULE } from './parameters.ts'
 import { badRequest } from './refusals.ts'
-import { ROW_ID_PATTERN, type RowId, readRowId } from './row-id.ts'
+
+/**
+ * Permanent id of a row, valid even while its block may be replaced: its position in the chain and the hash
+ * of its block.
+ */
+export type RowId = { readonly position: string; readonly hash: string }
+
+export const ROW_ID_PATTERN = `^([0-9]{12}(?:-[0-9]{5}){0,2})-(${BASE58_LETTER}{32,44})$`
+
+const ROW_ID = new RegExp(ROW_ID_PATTERN)
+
+export const rowIdText = ({ position, hash }: RowId): string => `${position}-${hash}`
+
+/** The parts of a row's id; undefined: the text is not one. */
+export function readRowId(text: string): RowId | undefined {
+  const [, position, hash] = ROW_ID.exec(text) ?? []
+  return position === undefined || hash === undefined ? undefined : { position, hash }
+}
 
 /** Number of days of a range without a start. */
 export const DAYS_DEFAULT = 30
@@ -230,32 +248,29 @@ export function checkRange(range: RowRange): void {
   }
 }
 
-/** Whether a list includes rows of blocks that are not yet irreversible. */
-const headOption = (): TUnsafe<number> =>
-  flag({
+/** The parameters of lists that can include rows of blocks which are not yet irreversible. */
+export const headOptions = {
+  head: flag({
     description: {
       en: 'With 1, the rows of the blocks above the last irreversible one are included: they are the newest. Every row then has an id and a status; those with PACKED have no seq, because their block may still be replaced. X-Head-Height is the height up to which rows are included, X-Head-Status says whether these blocks are known. With format=sse these rows come as events of their own. Not with format=ndjson or csv.',
       zh: '为 1 时还包括不可逆区块之上各区块的记录，它们是最新的。此时每行都有 id 和 status；状态为 PACKED 的行没有 seq，因为其区块仍可能被替换。X-Head-Height 为所含记录的最高区块高度，X-Head-Status 说明这些区块是否可知。format=sse 时这些记录以单独的事件推送。不能与 format=ndjson 或 csv 同时使用。',
     },
     foreignNames: ['pending', 'unconfirmed', 'include_pending', 'with_head', 'latest', 'confirmed'],
-  })
-
-/** The row after which a page begins. */
-const afterOption = (): TUnsafe<RowId> =>
-  defineParameter<RowId>({
-    type: 'string',
-    description: {
-      en: 'Only with head=1: the id of the last row received. The page begins with the row behind it in the order of sort, whatever blocks came since, and total counts from there on. 409 when the block of that row was replaced: rows that were received are gone then.',
-      zh: '仅用于 head=1：已收到的最后一行的 id。本页从按 sort 顺序排在它之后的一行开始，不受其间新增区块的影响，total 也从该处起计。若该行所在区块已被取代则返回 409：此时已收到的部分记录已失效。',
-    },
-    rule: { en: 'the id of a row as head=1 returns it', zh: 'head=1 时返回的记录 id' },
-    pattern: ROW_ID_PATTERN,
-    example: '000000004851-00001-00000-8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg',
-    read: readRowId,
-  })
-
-/** The parameters of lists that can include rows of blocks which are not yet irreversible. */
-export const headOptions = { head: headOption(), after: Type.Optional(afterOption()) }
+  }),
+  after: Type.Optional(
+    defineParameter<RowId>({
+      type: 'string',
+      description: {
+        en: 'Only with head=1: the id of the last row received. The page begins with the row behind it in the order of sort, whatever blocks came since, and total counts from there on. 409 when the block of that row was replaced: rows that were received are gone then.',
+        zh: '仅用于 head=1：已收到的最后一行的 id。本页从按 sort 顺序排在它之后的一行开始，不受其间新增区块的影响，total 也从该处起计。若该行所在区块已被取代则返回 409：此时已收到的部分记录已失效。',
+      },
+      rule: { en: 'the id of a row as head=1 returns it', zh: 'head=1 时返回的记录 id' },
+      pattern: ROW_ID_PATTERN,
+      example: '000000004851-00001-00000-8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg',
+      read: readRowId,
+    }),
+  ),
+}
 
 /** Throws 'bad_request' like `checkRange`, and for `after` without `head`: other lists are continued by `seq`. */
 export function checkHeadRange(params: RowRange & { readonly head: number; readonly after?: RowId }): void {

@@ -4,9 +4,9 @@ import { partsOfFuncName } from '#chain/effects.ts'
 import type { Text } from '../define.ts'
 import { ACTION, CONTRACT, owner, tokenAs } from './parameter-types.ts'
 import { defineListParameter, defineParameter, flag, getParameterSpec, type ParameterSpec } from './parameters.ts'
+import type { RowId } from './range.ts'
 import { checkHeadRange, checkRange, type RowRange } from './range.ts'
 import { badRequest } from './refusals.ts'
-import type { RowId } from './row-id.ts'
 
 /** A contract and one of its actions, as named by a call. */
 type Func = { readonly contract: string; readonly action: string }
@@ -109,8 +109,9 @@ const memoText = (about: Pick<ParameterSpec, 'description' | 'foreignNames'>, le
     }),
   )
 
-const memo = () =>
-  memoText(
+/** Filters that every list of records accepts. */
+export const textFilters = {
+  memo: memoText(
     {
       description: {
         en: 'Return only transfers whose memo is exactly this text; an empty value finds those without one.',
@@ -119,10 +120,8 @@ const memo = () =>
       foreignNames: ['remark', 'note', 'message', 'comment', 'tag'],
     },
     0,
-  )
-
-const memoPrefix = () =>
-  memoText(
+  ),
+  memo_prefix: memoText(
     {
       description: {
         en: 'Return only transfers whose memo begins with this text.',
@@ -131,10 +130,8 @@ const memoPrefix = () =>
       foreignNames: ['memo_begins', 'memo_starts_with', 'memo_start', 'memo_like'],
     },
     1,
-  )
-
-const minAmount = () =>
-  Type.Optional(
+  ),
+  min_amount: Type.Optional(
     defineParameter<bigint>({
       type: 'string',
       description: {
@@ -150,10 +147,8 @@ const minAmount = () =>
       foreignNames: ['amount', 'minamount', 'amount_min', 'min_value', 'minvalue', 'min'],
       read: text => parseUnits(text, MAX_DECIMALS),
     }),
-  )
-
-/** Filters that every list of records accepts. */
-export const textFilters = { memo: memo(), memo_prefix: memoPrefix(), min_amount: minAmount() }
+  ),
+}
 
 /** Whether any filter is given. Without one, the rows are those of one list, and no plan is needed. */
 export function hasFilters(filters: RecordFilters): boolean {
@@ -192,10 +187,13 @@ export function checkFilters(filters: RecordFilters): void {
   if (filters.failed === 1) {
     const other = moving ?? (filters.min_amount === undefined ? undefined : 'min_amount')
     if (other !== undefined)
-      throw refuseCombination('failed', other, {
-        en: 'a transaction that failed moved nothing',
-        zh: '失败的交易没有任何代币变动',
-      })
+      throw badRequest(
+        {
+          en: `Parameters 'failed' and '${other}' cannot be combined: a transaction that failed moved nothing; leave one of them out.`,
+          zh: `参数 'failed' 与 '${other}' 不能同时使用：失败的交易没有任何代币变动；请去掉其中一个。`,
+        },
+        { parameter: other },
+      )
   }
   const contract = filters.func_name?.contract
   if (contract !== undefined && moving !== undefined) checkMoves(contract, 'func_name', moving)
@@ -270,12 +268,3 @@ const SEQ: Text = {
   en: "they have no seq; continue with 'after' and the id of the last row, or limit the blocks or the time.",
   zh: "这些记录没有 seq；请以 'after' 传入最后一条记录的 id 继续，或限定区块或时间。",
 }
-
-const refuseCombination = (first: string, second: string, { en, zh }: Text) =>
-  badRequest(
-    {
-      en: `Parameters '${first}' and '${second}' cannot be combined: ${en}; leave one of them out.`,
-      zh: `参数 '${first}' 与 '${second}' 不能同时使用：${zh}；请去掉其中一个。`,
-    },
-    { parameter: second },
-  )

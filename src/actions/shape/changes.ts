@@ -5,7 +5,7 @@ import { listBlockHashes } from '#indices/block.ts'
 import { recordId, transactionId } from '#indices/position.ts'
 import { type ListedRecord, records } from '#indices/record.ts'
 import type { SeriesDoc } from '#indices/series.ts'
-import { applyHeldEntry, type Cause, type Entry, type Held, parseEntries, parseHeld } from '#indices/series-entry.ts'
+import { applyHeldEntry, type Entry, type Held, parseEntries, parseHeld } from '#indices/series-entry.ts'
 import { transactions } from '#indices/transaction.ts'
 import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
@@ -183,9 +183,6 @@ export const createChangeBookings =
         balance: sum(balance, frozen),
       }))
 
-const idOfRow = (height: number, tx: number, cause: Cause): string | undefined =>
-  'index' in cause ? recordId(height, tx, cause.index) : undefined
-
 /**
  * The cause of each change, from its row of `records`; undefined: no row caused it. Throws 'damaged' if that
  * row is missing.
@@ -195,7 +192,9 @@ async function readCauses(
   docs: readonly Numbered<SeriesChange>[],
   { owner, isLabelled }: Pick<BalanceChangesOptions, 'owner' | 'isLabelled'>,
 ) {
-  const ids = docs.map(({ doc: { entry } }) => idOfRow(entry.height, entry.tx, entry.cause))
+  const ids = docs.map(({ doc: { entry } }) =>
+    'index' in entry.cause ? recordId(entry.height, entry.tx, entry.cause.index) : undefined,
+  )
   const each = [...new Set(ids.flatMap(id => id ?? []))]
   const found = await view.getMany(records, each)
   const known = new Map<string, ListedRecord>()

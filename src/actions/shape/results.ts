@@ -86,9 +86,11 @@ export const pickOtherFields = (
   fields: Readonly<Record<string, unknown>>,
   list: string | undefined,
 ): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => name !== list && !isPageField(name)))
-
-const isPageField = (name: string): boolean => Object.hasOwn(pageFields, name) || Object.hasOwn(searchFields, name)
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      ([name]) => name !== list && !(Object.hasOwn(pageFields, name) || Object.hasOwn(searchFields, name)),
+    ),
+  )
 
 export const defineCreatedTime = () =>
   text('Block time, ISO-8601 UTC, cut to milliseconds.', '区块时间，ISO-8601 UTC，截断到毫秒。')

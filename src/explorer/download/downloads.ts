@@ -1,18 +1,14 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Rows } from '#actions/find/rows.ts'
+import { getSubaccountList } from '#actions/get-account.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
-import { getBaseTokenList } from '#actions/get-base-token-list.ts'
-import { getBlockList } from '#actions/get-block-list.ts'
-import { getCollectionList, getCollectionOwners } from '#actions/get-collection.ts'
-import { getContractList } from '#actions/get-contract.ts'
-import { getContractTx } from '#actions/get-contract-tx.ts'
-import { getProducerList } from '#actions/get-producer-list.ts'
-import { getProducerVoter } from '#actions/get-producer-voter.ts'
-import { getSubaccountList } from '#actions/get-subaccount-list.ts'
-import { getTokenHolder } from '#actions/get-token-holder.ts'
-import { getTokenTx } from '#actions/get-token-tx.ts'
-import { getTransactionList } from '#actions/get-transaction-list.ts'
-import { getWealthList } from '#actions/get-wealth-list.ts'
+import { getBlockList } from '#actions/get-block.ts'
+import { getContractList, getContractTx } from '#actions/get-contract.ts'
+import { getCollectionList, getCollectionOwners } from '#actions/get-nft.ts'
+import { getWealthList } from '#actions/get-overview.ts'
+import { getProducerList, getProducerVoter } from '#actions/get-producer.ts'
+import { getBaseTokenList, getTokenHolder, getTokenTx } from '#actions/get-token.ts'
+import { getTransactionList } from '#actions/get-transaction.ts'
 import { argumentsAsRead } from '#chain/effects.ts'
 import { Exact, RawJson } from '#chain/json.ts'
 import { exactOwner } from '../find/known.ts'
@@ -229,14 +225,6 @@ const tail = ({ lang }: FileRequest): readonly RecordColumn[] => [
   column('Block', '区块', ({ block }) => numberCell(block)),
 ]
 
-/** The signed change of an owner's balance; empty where no tokens moved. */
-function formatChange(row: RecordRow, owner: string): Exact | '' {
-  const amount = findMoved(row)?.amount
-  const way = findDirection(row, owner)
-  if (amount === undefined || way === undefined) return ''
-  return new Exact(way === 'in' ? `+${amount}` : way === 'out' ? `-${amount}` : '0')
-}
-
 /** The counterparty of a row; both parties where the owner is neither of them. */
 function formatCounterparty(row: RecordRow, owner: string): string {
   const { from, to } = getRowParties(row)
@@ -255,7 +243,12 @@ function ofOwner(request: FileRequest): readonly RecordColumn[] {
     time,
     column('Direction', '方向', directionOf),
     column('Counterparty', '对方', row => textCell(formatCounterparty(row, id))),
-    column('Change', '变动', row => formatChange(row, id)),
+    column('Change', '变动', row => {
+      const amount = findMoved(row)?.amount
+      const way = findDirection(row, id)
+      if (amount === undefined || way === undefined) return ''
+      return new Exact(way === 'in' ? `+${amount}` : way === 'out' ? `-${amount}` : '0')
+    }),
     ...tail(request),
   ]
 }

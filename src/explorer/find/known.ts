@@ -1,6 +1,5 @@
 import type { Ask } from '#actions/ask.ts'
-import { getAccountBalance } from '#actions/get-account-balance.ts'
-import { getBalances } from '#actions/get-balances.ts'
+import { getAccountBalance, getBalances } from '#actions/get-balance.ts'
 import { getContractAbi, getContractCode } from '#actions/get-contract.ts'
 import { isHash, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { unless } from '#failure/failure.ts'

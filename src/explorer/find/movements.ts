@@ -1,4 +1,4 @@
-import { getTokenDetail } from '#actions/get-token-detail.ts'
+import { getTokenDetail } from '#actions/get-token.ts'
 import { getTransactionRecords, getTransactions } from '#actions/get-transaction.ts'
 import { fromUnits, parseUnits } from '#chain/amount.ts'
 import { AMOUNT_AT, argumentsAsRead, partsOfFuncName } from '#chain/effects.ts'
@@ -63,7 +63,11 @@ async function readReceiptMovements(
   const moving = receipts.flatMap(movingReceipt)
   // The contribute that rewards the previous block is not a movement of this one.
   const own = tx.publisher === 'base.iost' && moving.at(-1)?.token === 'contribute' ? moving.slice(0, -1) : moving
-  const decimals = await readTokenDecimals(visit, new Set(own.map(({ token }) => token)))
+  const tokens = new Set(own.map(({ token }) => token))
+  const found = await Promise.all(
+    [...tokens].map(async token => [token, await ifFound(visit.ask(getTokenDetail, { token }))] as const),
+  )
+  const decimals = new Map(found.flatMap(([token, detail]) => (detail === undefined ? [] : [[token, detail.decimal]])))
   const rows = own.map(({ token, text, ...row }) => {
     const decimal = decimals.get(token)
     const units = decimal === undefined ? undefined : parseUnits(text, decimal)
@@ -88,15 +92,4 @@ function movingReceipt({ func_name, content }: { readonly func_name: string; rea
   const from = name === 'issue' ? '' : textAt(1)
   const to = name === 'destroy' ? '' : textAt(name === 'issue' ? 1 : 2)
   return [{ action_name: name, data, from, to, token: textAt(0), text: textAt(place) }]
-}
-
-/** Decimals of the tokens that exist at the published block. */
-async function readTokenDecimals(
-  visit: MovedRowsVisit,
-  tokens: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, number>> {
-  const found = await Promise.all(
-    [...tokens].map(async token => [token, await ifFound(visit.ask(getTokenDetail, { token }))] as const),
-  )
-  return new Map(found.flatMap(([token, detail]) => (detail === undefined ? [] : [[token, detail.decimal]])))
 }

@@ -1,11 +1,11 @@
 import type { AnswerOf, Ask } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
-import { getBalances } from '#actions/get-balances.ts'
+import { getBalances } from '#actions/get-balance.ts'
 import { getBlockDetail } from '#actions/get-block.ts'
-import { getCollectionDetail } from '#actions/get-collection.ts'
 import { getContractDetail } from '#actions/get-contract.ts'
-import { getProducerDetail } from '#actions/get-producer-detail.ts'
-import { getTokenDetail } from '#actions/get-token-detail.ts'
+import { getCollectionDetail } from '#actions/get-nft.ts'
+import { getProducerDetail } from '#actions/get-producer.ts'
+import { getTokenDetail } from '#actions/get-token.ts'
 import { getTransactionDetail } from '#actions/get-transaction.ts'
 import { search } from '#actions/search.ts'
 import { isContractId } from '#chain/names.ts'
@@ -88,14 +88,24 @@ const LABELS: readonly (readonly [RegExp, MatchType | undefined])[] = [
 
 /** The possible interpretations of a typed or pasted text, most likely first. */
 export function listReadings(given: string): readonly TextReading[] {
-  const text = plain(cutText(given, MAX_LETTERS).text)
+  // Normalizes a text to one line: full-width letters and digits become ordinary ones.
+  const text = cutText(given, MAX_LETTERS).text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim()
   if (text === '') return []
   const inner = text.replace(BEFORE, '').replace(BEHIND, '').trim()
   const address = readingsOfAddress(inner)
   const all =
     address.length > 0
       ? address
-      : [...readNumber(text), ...readNumber(inner), { text }, ...labelled(inner), { text: inner }]
+      : [
+          ...readNumber(text),
+          ...readNumber(inner),
+          { text },
+          ...LABELS.flatMap(([label, kind]) => {
+            const name = inner.replace(label, '')
+            return name === inner ? [] : [{ text: name, ...(kind === undefined ? {} : { kind }) }]
+          }),
+          { text: inner },
+        ]
   // Names are in lower case. Hashes and contract ids have upper and lower case.
   const small = all.map(({ text: each, ...of }) => ({ ...of, text: each.toLowerCase() }))
   const readings = new Map<string, TextReading>()
@@ -103,21 +113,12 @@ export function listReadings(given: string): readonly TextReading[] {
   return [...readings.values()]
 }
 
-/** Normalizes a text to one line: full-width letters and digits become ordinary ones. */
-const plain = (text: string): string => text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim()
-
 function readNumber(text: string): readonly TextReading[] {
   const [, , digits = ''] = NUMBER.exec(text) ?? []
   // A name may consist of digits, so a plain number may be a name or a block.
   if (/^\d*$/.test(digits)) return digits === '' || digits === text ? [] : [{ text: digits, kind: 'block' }]
   return IN_THOUSANDS.test(digits) ? [{ text: digits.replaceAll(/\D/g, ''), kind: 'block' }] : []
 }
-
-const labelled = (text: string): readonly TextReading[] =>
-  LABELS.flatMap(([label, kind]) => {
-    const name = text.replace(label, '')
-    return name === text ? [] : [{ text: name, ...(kind === undefined ? {} : { kind }) }]
-  })
 
 /** Maximum number of interpretations that are tried. Each needs a search. */
 const MAX_READINGS = 6
@@ -160,7 +161,10 @@ async function matchesNamed(visit: Pick<Visit, 'ask'>, text: string): Promise<re
   for (const reading of listReadings(text).slice(0, MAX_READINGS)) {
     try {
       const { matches } = await visit.ask(search, { text: reading.text })
-      if (matches.some(({ exact }) => exact)) return ofKind(matches, reading)
+      if (matches.some(({ exact }) => exact)) {
+        const meant = matches.filter(({ type, exact }) => exact && type === reading.kind)
+        return meant.length > 0 ? meant : matches
+      }
       if (begun.length === 0) begun = matches
     } catch (error) {
       if (!(error instanceof Failure)) throw error
@@ -169,12 +173,6 @@ async function matchesNamed(visit: Pick<Visit, 'ask'>, text: string): Promise<re
   }
   if (failure !== undefined && begun.length === 0) throw failure
   return begun
-}
-
-/** Only the exact matches of the kind that the text names, if there are any; else all. */
-function ofKind(matches: readonly SearchMatch[], { kind }: TextReading): readonly SearchMatch[] {
-  const meant = matches.filter(({ type, exact }) => exact && type === kind)
-  return meant.length > 0 ? meant : matches
 }
 
 /** The one fact by which a person recognizes a thing: an amount, a count, or a time. */

@@ -153,7 +153,22 @@ export function parseParameterNames(code: string): ParameterNames {
   const key = hash('sha256', code)
   const before = known.get(key)
   if (before !== undefined) return before.value
-  const names = readNames(code)
+  const program = parseProgram(code)
+  const contract = program && findContractClass(program)
+  const methods = (contract?.body.body ?? []).filter(
+    member => member.type === 'MethodDefinition' && member.kind === 'method' && !member.static,
+  )
+  const names = new Map(
+    methods.flatMap(method => {
+      const { key, computed, value } = method as MethodDefinition
+      if (computed || key.type !== 'Identifier') return []
+      const names = value.params.map(parameter => {
+        const name = parameter.type === 'AssignmentPattern' ? parameter.left : parameter
+        return name.type === 'Identifier' && name.name.length <= MAX_NAME ? name.name : undefined
+      })
+      return [[key.name, names.includes(undefined) ? [] : (names as readonly string[])]]
+    }),
+  )
   known.put(key, names, countCachedCharacters(code, names))
   return names
 }
@@ -163,25 +178,6 @@ function countCachedCharacters(code: string, names: ParameterNames): number {
   let count = names.size
   for (const parameters of names.values()) count += parameters.length
   return code.length + count * NAME_CHARACTERS
-}
-
-function readNames(code: string): ParameterNames {
-  const program = parseProgram(code)
-  const contract = program && findContractClass(program)
-  const methods = (contract?.body.body ?? []).filter(
-    member => member.type === 'MethodDefinition' && member.kind === 'method' && !member.static,
-  )
-  // Of two methods with the same name, the later one is effective.
-  return new Map(methods.flatMap(method => namedParameters(method as MethodDefinition)))
-}
-
-function namedParameters({ key, computed, value }: MethodDefinition): [string, readonly string[]][] {
-  if (computed || key.type !== 'Identifier') return []
-  const names = value.params.map(parameter => {
-    const name = parameter.type === 'AssignmentPattern' ? parameter.left : parameter
-    return name.type === 'Identifier' && name.name.length <= MAX_NAME ? name.name : undefined
-  })
-  return [[key.name, names.includes(undefined) ? [] : (names as readonly string[])]]
 }
 
 type Class = ClassDeclaration | ClassExpression

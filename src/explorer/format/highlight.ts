@@ -42,7 +42,7 @@ export function highlight(code: string): readonly Piece[] {
     const before = pieces.at(-1)
     reader.at += piece.text.length
     if (piece.kind !== 'comment' && piece.text.trim() !== '') reader.last = piece.text
-    if (before?.kind === piece.kind) pieces[pieces.length - 1] = joined(before, piece)
+    if (before?.kind === piece.kind) pieces[pieces.length - 1] = { kind: before.kind, text: before.text + piece.text }
     else pieces.push(piece)
   }
   return pieces
@@ -56,8 +56,6 @@ type Reader = {
   /** The last piece that is neither space nor comment; `""`: none. */
   last: string
 }
-
-const joined = ({ kind, text }: Piece, { text: more }: Piece): Piece => ({ kind, text: text + more })
 
 function nextPiece(reader: Reader): Piece {
   const { code, at } = reader
@@ -74,8 +72,17 @@ function nextPiece(reader: Reader): Piece {
   const number = taken(NUMBER)
   if (number !== '') return { kind: 'number', text: number }
   const word = taken(WORD)
-  if (word !== '') return { kind: isKeyword(word, reader.last) ? 'keyword' : 'plain', text: word }
-  const pattern = isValue(reader.last) ? '' : taken(PATTERN)
+  if (word !== '')
+    return {
+      // After a dot it is a property name: `map.delete`.
+      kind: KEYWORDS.has(word) && reader.last !== '.' ? 'keyword' : 'plain',
+      text: word,
+    }
+  // After a value a slash is a division, and no regular expression begins.
+  const pattern =
+    /[)\]}"'`\p{ID_Continue}$]$/u.test(reader.last) && (!KEYWORDS.has(reader.last) || VALUES.has(reader.last))
+      ? ''
+      : taken(PATTERN)
   if (pattern !== '') return { kind: 'string', text: pattern }
   const sign = taken(ANY) || code.charAt(at)
   countBrace(reader.depths, sign)
@@ -97,10 +104,3 @@ function countBrace(depths: number[], sign: string): void {
   if (depth === undefined || (sign !== '{' && sign !== '}')) return
   depths[depths.length - 1] = depth + (sign === '{' ? 1 : -1)
 }
-
-/** Whether a word is a keyword. After a dot it is a property name: `map.delete`. */
-const isKeyword = (word: string, last: string): boolean => KEYWORDS.has(word) && last !== '.'
-
-/** Whether a value ends with this piece, so that a slash after it is a division and not a regular expression. */
-const isValue = (last: string): boolean =>
-  /[)\]}"'`\p{ID_Continue}$]$/u.test(last) && (!KEYWORDS.has(last) || VALUES.has(last))

@@ -20,12 +20,16 @@ const JOINER = /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d
  * A text of the chain that is safe to display: invisible characters are written as `\u{202e}`. Tabs and the
  * joiners of emoji are kept, and line ends are `\n`: a contract written on Windows has others.
  */
-export const visible = (text: string): string => text.replaceAll('\r\n', '\n').split(JOINER).map(seen).join('\u200d')
-
-const seen = (text: string): string =>
-  text.replaceAll(UNSEEN, sign =>
-    sign === '\n' || sign === '\t' ? sign : `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`,
-  )
+export const visible = (text: string): string =>
+  text
+    .replaceAll('\r\n', '\n')
+    .split(JOINER)
+    .map(text =>
+      text.replaceAll(UNSEEN, sign =>
+        sign === '\n' || sign === '\t' ? sign : `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`,
+      ),
+    )
+    .join('\u200d')
 
 /** The first `most` characters of a text, and whether they are the whole text. */
 export function cutText(text: string, most: number): { readonly text: string; readonly isWhole: boolean } {

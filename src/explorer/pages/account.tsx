@@ -1,12 +1,10 @@
 /** @jsxImportSource @kitajs/html */
 
-import { getAccountBalance } from '#actions/get-account-balance.ts'
-import { getAccountDetail } from '#actions/get-account-detail.ts'
-import { getAccountNfts } from '#actions/get-account-nfts.ts'
+import { getAccountDetail, getSubaccountList, getTokenList } from '#actions/get-account.ts'
 import { getAccountActivity } from '#actions/get-activity.ts'
-import { getProducerRegistration } from '#actions/get-producer-registration.ts'
-import { getSubaccountList } from '#actions/get-subaccount-list.ts'
-import { getTokenList } from '#actions/get-token-list.ts'
+import { getAccountBalance } from '#actions/get-balance.ts'
+import { getAccountNfts } from '#actions/get-nft.ts'
+import { getProducerRegistration } from '#actions/get-producer.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
 import { ifFound } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
-import { getBalanceHistory } from '#actions/get-balance-history.ts'
+import { getBalanceHistory } from '#actions/get-balance.ts'
 import { exactOwner } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
 import { visible } from '../format/text.ts'

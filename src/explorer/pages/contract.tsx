@@ -1,10 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
-import { getAccountBalance } from '#actions/get-account-balance.ts'
+import { getTokenList } from '#actions/get-account.ts'
 import { getContractActivity } from '#actions/get-activity.ts'
-import { getContractAbi, getContractCode, getContractDetail } from '#actions/get-contract.ts'
-import { getContractTx } from '#actions/get-contract-tx.ts'
-import { getTokenList } from '#actions/get-token-list.ts'
+import { getAccountBalance } from '#actions/get-balance.ts'
+import { getContractAbi, getContractCode, getContractDetail, getContractTx } from '#actions/get-contract.ts'
 import { isActionName } from '#chain/names.ts'
 import { contractRecords } from '../download/downloads.ts'
 import { ifFound } from '../find/known.ts'

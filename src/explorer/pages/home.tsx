@@ -1,9 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
-import { getBlockList } from '#actions/get-block-list.ts'
-import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
-import { getOverview } from '#actions/get-overview.ts'
-import { getTransactionList } from '#actions/get-transaction-list.ts'
+import { getBlockList } from '#actions/get-block.ts'
+import { getDailyStatistics, getOverview } from '#actions/get-overview.ts'
+import { getTransactionList } from '#actions/get-transaction.ts'
 import { toIso } from '#chain/time.ts'
 import { computeRate, counted, grouped } from '../format/amount.ts'
 import { chainDays, type Daily, toDailySeries } from '../format/period.ts'

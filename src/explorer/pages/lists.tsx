@@ -1,9 +1,10 @@
 /** @jsxImportSource @kitajs/html */
-import { getBaseTokenList } from '#actions/get-base-token-list.ts'
-import { getBlockList } from '#actions/get-block-list.ts'
-import { getCollectionList } from '#actions/get-collection.ts'
+
+import { getBlockList } from '#actions/get-block.ts'
 import { getContractList } from '#actions/get-contract.ts'
-import { getTransactionList } from '#actions/get-transaction-list.ts'
+import { getCollectionList } from '#actions/get-nft.ts'
+import { getBaseTokenList } from '#actions/get-token.ts'
+import { getTransactionList } from '#actions/get-transaction.ts'
 import { blockFile, collectionFile, contractFile, tokenFile, transactionFile } from '../download/downloads.ts'
 import { publishedMovements } from '../find/movements.ts'
 import { counted, grouped } from '../format/amount.ts'

@@ -1,7 +1,12 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
-import { getCollectionDetail, getCollectionNfts, getCollectionOwners } from '#actions/get-collection.ts'
-import { getNftDetail, getNftHistory } from '#actions/get-nft.ts'
+import {
+  getCollectionDetail,
+  getCollectionNfts,
+  getCollectionOwners,
+  getNftDetail,
+  getNftHistory,
+} from '#actions/get-nft.ts'
 import { collectionOwnerFile } from '../download/downloads.ts'
 import { counted } from '../format/amount.ts'
 import { visible } from '../format/text.ts'

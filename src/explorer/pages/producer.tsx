@@ -1,11 +1,13 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
-import { getAccountAssets } from '#actions/get-account-assets.ts'
+import { getAccountAssets } from '#actions/get-account.ts'
 import { getOverview } from '#actions/get-overview.ts'
-import { getProducerDetail } from '#actions/get-producer-detail.ts'
-import { getProducerRegistration } from '#actions/get-producer-registration.ts'
-import { getProducerVoter } from '#actions/get-producer-voter.ts'
-import { getProducerVotes } from '#actions/get-producer-votes.ts'
+import {
+  getProducerDetail,
+  getProducerRegistration,
+  getProducerVoter,
+  getProducerVotes,
+} from '#actions/get-producer.ts'
 import { ifFound } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
 import { counted, formatPercent } from '../format/amount.ts'

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import { getOverview } from '#actions/get-overview.ts'
-import { getProducerList } from '#actions/get-producer-list.ts'
+import { getProducerList } from '#actions/get-producer.ts'
 import { producerFile } from '../download/downloads.ts'
 import { countDecimals, counted } from '../format/amount.ts'
 import { APPROVED, profileText } from '../format/state.ts'

@@ -1,8 +1,8 @@
-import { getBaseTokenList } from '#actions/get-base-token-list.ts'
-import { getCollectionList } from '#actions/get-collection.ts'
 import { getContractList } from '#actions/get-contract.ts'
-import { getProducerList } from '#actions/get-producer-list.ts'
-import { getWealthList } from '#actions/get-wealth-list.ts'
+import { getCollectionList } from '#actions/get-nft.ts'
+import { getWealthList } from '#actions/get-overview.ts'
+import { getProducerList } from '#actions/get-producer.ts'
+import { getBaseTokenList } from '#actions/get-token.ts'
 import { isContractId } from '#chain/names.ts'
 import { formatPagePath, LISTS, toHref } from '../links.ts'
 import { LANGUAGES, type Page } from '../page.ts'
@@ -32,15 +32,16 @@ export const sitemapPage: Page = {
       ...owners.filter(owner => !isContractId(owner)).map(owner => formatPagePath('account', owner)),
     ]
     const urls = LANGUAGES.flatMap(lang => paths.map(path => new URL(toHref({ root: './', lang }, path), origin).href))
-    return { title: '', type: 'application/xml; charset=utf-8', body: formatSitemap(urls) }
+    return {
+      title: '',
+      type: 'application/xml; charset=utf-8',
+      body: [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+        ...urls.map(url => `<url><loc>${url.replaceAll('&', '&amp;').replaceAll("'", '&apos;')}</loc></url>`),
+        '</urlset>',
+        '',
+      ].join('\n'),
+    }
   },
 }
-
-const formatSitemap = (urls: readonly string[]): string =>
-  [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
-    ...urls.map(url => `<url><loc>${url.replaceAll('&', '&amp;').replaceAll("'", '&apos;')}</loc></url>`),
-    '</urlset>',
-    '',
-  ].join('\n')

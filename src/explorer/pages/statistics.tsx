@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
-import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
+import { getDailyStatistics } from '#actions/get-overview.ts'
 import { Failure } from '#failure/failure.ts'
 import { PERIOD_FIELDS } from '../format/field.ts'
 import { chainDays, type Daily, daysGiven, FIGURES, noDays, parsePeriod, toDailySeries } from '../format/period.ts'
@@ -135,7 +135,10 @@ export const statisticPage: Page = {
   show: async visit => {
     const { say } = visit
     const figure = FIGURES.find(({ name }) => name === visit.id)
-    if (figure === undefined) throw noSuch(visit.id)
+    if (figure === undefined)
+      throw new Failure('not_found', `There is no daily figure '${visible(visit.id).slice(0, 64)}'.`, {
+        zh: `没有名为 '${visible(visit.id).slice(0, 64)}' 的每日统计。`,
+      })
     const period = parsePeriod(visit)
     const days = chainDays((await visit.ask(getDailyStatistics, daysGiven(visit))).days)
     const series = toDailySeries(days, figure.name)
@@ -162,8 +165,3 @@ export const statisticPage: Page = {
     }
   },
 }
-
-const noSuch = (name: string): Failure =>
-  new Failure('not_found', `There is no daily figure '${visible(name).slice(0, 64)}'.`, {
-    zh: `没有名为 '${visible(name).slice(0, 64)}' 的每日统计。`,
-  })

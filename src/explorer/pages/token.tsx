@@ -1,10 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
-import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
-import { getSupplyHistory } from '#actions/get-supply-history.ts'
-import { getTokenDetail } from '#actions/get-token-detail.ts'
-import { getTokenHolder } from '#actions/get-token-holder.ts'
-import { getTokenTx } from '#actions/get-token-tx.ts'
+import { getDailyStatistics } from '#actions/get-overview.ts'
+import { getSupplyHistory, getTokenDetail, getTokenHolder, getTokenTx } from '#actions/get-token.ts'
 import { DAYS_DEFAULT } from '#actions/request/range.ts'
 import { formatDate, toDay } from '#chain/time.ts'
 import { holderFile, tokenMovements } from '../download/downloads.ts'

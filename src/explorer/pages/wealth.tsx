@@ -1,6 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { getOverview, NOT_CIRCULATING } from '#actions/get-overview.ts'
-import { getWealthList } from '#actions/get-wealth-list.ts'
+import { getOverview, getWealthList, NOT_CIRCULATING } from '#actions/get-overview.ts'
 import { wealthFile } from '../download/downloads.ts'
 import { counted } from '../format/amount.ts'
 import type { Html, Page, Props } from '../page.ts'

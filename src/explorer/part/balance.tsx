@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
-import { getBalanceHistory } from '#actions/get-balance-history.ts'
+import { getBalanceHistory } from '#actions/get-balance.ts'
 import { toIso } from '#chain/time.ts'
 import { sumDecimals } from '../format/amount.ts'
 import { named, type Steps, stepsSince } from '../format/period.ts'

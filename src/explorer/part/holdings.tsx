@@ -1,9 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
-import { getAccountAssets } from '#actions/get-account-assets.ts'
-import type { getAccountBalance } from '#actions/get-account-balance.ts'
-import type { getAccountDetail } from '#actions/get-account-detail.ts'
+import type { getAccountDetail } from '#actions/get-account.ts'
+import { getAccountAssets } from '#actions/get-account.ts'
+import type { getAccountBalance } from '#actions/get-balance.ts'
 import { computeTotals, firstDue, type PledgedGas, sumDecimals, sumPledgesOfOthers } from '../format/amount.ts'
 import { formatIso } from '../format/time.ts'
 import type { Html, Props, Visit } from '../page.ts'

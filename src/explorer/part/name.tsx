@@ -217,12 +217,16 @@ export function QrCode({ visit, text }: QrCodeProps): Html {
         role="img"
         aria-label={visit.say({ en: 'QR code of this name', zh: '此名称的二维码' })}
       >
-        <path d={data.map(drawRuns).join('')}></path>
+        <path
+          d={data
+            .map((row, y) =>
+              [...row.map(Number).join('').matchAll(/1+/g)]
+                .map(({ index, 0: { length } }) => `M${index} ${y}h${length}`)
+                .join(''),
+            )
+            .join('')}
+        ></path>
       </svg>
     </details>
   )
 }
-
-/** The dark modules of a row as a path: a line of a module's width through the middle of each run. */
-const drawRuns = (row: readonly boolean[], y: number): string =>
-  [...row.map(Number).join('').matchAll(/1+/g)].map(({ index, 0: { length } }) => `M${index} ${y}h${length}`).join('')

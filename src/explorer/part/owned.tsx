@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
-import type { getAccountNfts } from '#actions/get-account-nfts.ts'
-import type { getTokenList } from '#actions/get-token-list.ts'
+import type { getTokenList } from '#actions/get-account.ts'
+import type { getAccountNfts } from '#actions/get-nft.ts'
 import { subAccountFile } from '../download/downloads.ts'
 import { MAX_ROWS } from '../download/file.ts'
 import { grouped } from '../format/amount.ts'

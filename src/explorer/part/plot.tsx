@@ -56,14 +56,6 @@ function Levels({ values, axis }: ShapeProps): Html {
   )
 }
 
-/** Gains rise from zero, and losses fall. */
-const GainsAndLosses = ({ values, axis }: ShapeProps): Html => (
-  <g>
-    <Bars kind="gain" values={values.map(value => Math.max(0, value))} axis={axis} />
-    <Bars kind="loss" values={values.map(value => Math.min(0, value))} axis={axis} />
-  </g>
-)
-
 type PlotProps = {
   readonly visit: Pick<Visit, 'say' | 'lang'>
   /** The title, with the unit if there is one. */
@@ -205,7 +197,17 @@ export function ChangePlot(props: PlotProps): Html {
     `${gain && `Largest gain: ${gain}`}${between}${loss && `Largest loss: ${loss}`}`,
     `${gain && `最大增加：${gain}`}${between}${loss && `最大减少：${loss}`}`,
   ]
-  return drawPlot(props, { extent, highlight: { en, zh }, written: signed, Shape: GainsAndLosses })
+  return drawPlot(props, {
+    extent,
+    highlight: { en, zh },
+    written: signed,
+    Shape: ({ values, axis }) => (
+      <g>
+        <Bars kind="gain" values={values.map(value => Math.max(0, value))} axis={axis} />
+        <Bars kind="loss" values={values.map(value => Math.min(0, value))} axis={axis} />
+      </g>
+    ),
+  })
 }
 
 /** A figure of each step: the head of its column, and the title of its plot with the unit if there is one. */

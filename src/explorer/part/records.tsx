@@ -279,7 +279,10 @@ export function AccountRecords({ visit, asked: { given, answer }, tokens, childr
       <Filters
         visit={visit}
         fields={ACCOUNT_FIELDS}
-        choices={buildChoices(visit, given.account, { tokens, rows: listAnswerRows(answer) })}
+        choices={buildChoices(visit, given.account, {
+          tokens,
+          rows: 'transactions' in answer ? answer.transactions : [],
+        })}
       />
       {'transactions' in answer ? (
         <RecordList
@@ -298,9 +301,6 @@ export function AccountRecords({ visit, asked: { given, answer }, tokens, childr
     </Card>
   )
 }
-
-const listAnswerRows = (answer: Records | Text): readonly RecordRow[] =>
-  'transactions' in answer ? answer.transactions : []
 
 /** Maximum number of choices of a filter. */
 const MAX_CHOICES = 50

@@ -44,7 +44,11 @@ export function Rows<R>({ visit: { say }, columns, rows, none, live, isNarrow = 
     )
   const shown = columns
     .filter(column => column !== false)
-    .map(([en, zh, cell, layout], at) => ({ head: say({ en, zh }), cell, name: chooseClass(layout, at) }))
+    .map(([en, zh, cell, layout], at) => ({
+      head: say({ en, zh }),
+      cell,
+      name: at === 0 && (layout === undefined || layout === 'digits') ? `${layout ?? ''} lead`.trimStart() : layout,
+    }))
   return (
     <table class={isNarrow ? 'rows narrow' : 'rows cards'} data-live={live}>
       <thead>
@@ -69,11 +73,6 @@ export function Rows<R>({ visit: { say }, columns, rows, none, live, isNarrow = 
       </tbody>
     </table>
   )
-}
-
-/** The class of a column's cells. */
-function chooseClass(layout: Layout | undefined, at: number): string | undefined {
-  return at === 0 && (layout === undefined || layout === 'digits') ? `${layout ?? ''} lead`.trimStart() : layout
 }
 
 /** A column of numbers with aligned decimal points. `value` undefined: the row has none. */

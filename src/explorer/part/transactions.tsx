@@ -1,9 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
-import type { getBlockList } from '#actions/get-block-list.ts'
+import type { getBlockList } from '#actions/get-block.ts'
+import type { getTransactionList } from '#actions/get-transaction.ts'
 import { getTransactions } from '#actions/get-transaction.ts'
-import type { getTransactionList } from '#actions/get-transaction-list.ts'
 import { readTransactionMovements } from '../find/movements.ts'
 import { ownTransactions } from '../format/amount.ts'
 import { describeOutcome } from '../format/outcome.ts'

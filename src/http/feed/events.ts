@@ -1,5 +1,4 @@
-import { type FeedEnd, type HeadNow, type LastRow, readLastRow } from '#actions/feed/message.ts'
-import { type LastId, readId } from '#actions/feed/trail.ts'
+import { type FeedEnd, type HeadNow, type LastId, type LastRow, readId, readLastRow } from '#actions/feed/message.ts'
 import { findSingleValue, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import { writeJson } from '#chain/json.ts'

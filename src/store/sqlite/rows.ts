@@ -9,8 +9,9 @@ import {
   bytesOfHash,
   bytesOfHashes,
   type DocFields,
-  hashesOfBytes,
+  formatHashes,
   hashOfBytes,
+  isHashes,
   numberOfWord,
   packDigits,
   unpackDigits,
@@ -103,7 +104,7 @@ function fromCell(kind: FieldKind, cell: Exclude<Cell, null>): unknown {
       if (cell instanceof Uint8Array) return hashOfBytes(cell)
       break
     case 'hashes':
-      if (cell instanceof Uint8Array) return hashesOfBytes(cell)
+      // Their bytes are left to `deferHashes`; others are damaged.
       break
     case 'packed':
       if (cell instanceof Uint8Array) return unpackText(cell)
@@ -130,6 +131,10 @@ export function toDoc(table: SqlTable, cells: readonly Cell[]): object {
       isImplied ||= column.follows !== undefined
       continue
     }
+    if (column.kind === 'hashes' && isHashes(cell)) {
+      deferHashes(doc, column.name, cell)
+      continue
+    }
     const value = column.isPlain ? cell : fromCell(column.kind, cell)
     if (value === undefined) throw unreadable(table, doc, column)
     doc[column.name] = value
@@ -137,6 +142,17 @@ export function toDoc(table: SqlTable, cells: readonly Cell[]): object {
   if (head.length === 0) doc['id'] = formatRowId(table, doc)
   if (isImplied) addImplied(table, doc)
   return doc
+}
+
+/** Hashes are decoded when they are first read: lists of full blocks would decode thousands that they do not show. */
+function deferHashes(doc: Record<string, unknown>, name: string, bytes: Uint8Array): void {
+  const shared = { enumerable: true, configurable: true }
+  const get = (): string => {
+    const value = formatHashes(bytes)
+    Object.defineProperty(doc, name, { ...shared, writable: true, value })
+    return value
+  }
+  Object.defineProperty(doc, name, { ...shared, get })
 }
 
 /** Adds the fields that follow from others. */

@@ -206,9 +206,12 @@ export function bytesOfHashes(text: string): Uint8Array | undefined {
 export const hashOfBytes = (bytes: Uint8Array): string | undefined =>
   bytes.length === BYTES ? base58Of32(bytes) : undefined
 
-/** The text of `bytesOfHashes`; undefined: the bytes are damaged. */
-export function hashesOfBytes(bytes: Uint8Array): string | undefined {
-  if (bytes.length === 0 || bytes.length % BYTES !== 0) return undefined
+/** Whether a cell is the result of `bytesOfHashes`. */
+export const isHashes = (cell: unknown): cell is Uint8Array =>
+  cell instanceof Uint8Array && cell.length > 0 && cell.length % BYTES === 0
+
+/** The text of `bytesOfHashes`. */
+export function formatHashes(bytes: Uint8Array): string {
   let text = base58Of32(bytes.subarray(0, BYTES))
   for (let at = BYTES; at < bytes.length; at += BYTES) text += ` ${base58Of32(bytes.subarray(at, at + BYTES))}`
   return text

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { formatFeedId, readId, type Trail } from './trail.ts'
+import { formatFeedId, readId, type Trail } from './message.ts'
 
 const HASH = 'H'.repeat(36)
 const trail: Trail = [
