@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
   type BulkItem,
-  createItem,
   cutRuns,
   deleteSeenItem,
   judgeAnswer,
   rewriteSeenItem,
+  toItem,
   toVersionedItem,
 } from './bulk.ts'
 
@@ -49,7 +49,7 @@ for (const [action, answer, fate] of fates)
   })
 
 test('an item: each item is the lines of Elasticsearch’s format, with their length in bytes', () => {
-  expect(createItem('i', 'é"', '{"a":1}')).toEqual({
+  expect(toItem('create', { index: 'i', id: 'é"' }, '{"a":1}')).toEqual({
     action: 'create',
     index: 'i',
     id: 'é"',
@@ -60,7 +60,7 @@ test('an item: each item is the lines of Elasticsearch’s format, with their le
   expect(toVersionedItem({ index: 'i', id: 'x' }, 1, '{}').lines).toBe(
     '{"index":{"_index":"i","_id":"x","version":1,"version_type":"external_gte"}}\n{}\n',
   )
-  expect(rewriteSeenItem(createItem('i', 'x', '{"a":1}'), { seqNo: 7, primaryTerm: 2 })).toEqual({
+  expect(rewriteSeenItem(toItem('create', { index: 'i', id: 'x' }, '{"a":1}'), { seqNo: 7, primaryTerm: 2 })).toEqual({
     action: 'index',
     index: 'i',
     id: 'x',
