@@ -62,13 +62,11 @@ export const sumOfSizes = (one: BatchSize, other: BatchSize): BatchSize => ({
   bytes: one.bytes + other.bytes,
 })
 
-/** Approximate bytes of the fixed fields of a document. */
-const FIXED = 300
-
 /** Size of history in the units of the bounds. */
 export function measureHistory({ blocks, transactions, records }: Omit<History, 'filling'>): BatchSize {
   const documents = blocks.length + transactions.length + records.length
-  let bytes = FIXED * documents
+  // The fixed fields of a document have some 300 bytes.
+  let bytes = 300 * documents
   for (const { tx_hashes, base } of blocks) bytes += tx_hashes.length + (base?.length ?? 0)
   for (const { body } of transactions) bytes += body.length
   for (const { data, return: returned } of records) bytes += data.length + returned.length
@@ -125,23 +123,14 @@ function checkRun(
 }
 
 /** A writer's buffer for the history of the next batch. */
-type Appended = {
-  readonly size: BatchSize
-  /** Throws Failure('defect') if the history belongs to another partition than the buffered history. */
-  add(history: History): void
-  /** Returns the buffered history and empties the buffer. */
-  take(): History | undefined
-}
-
-const NOTHING: BatchSize = { documents: 0, bytes: 0 }
-
-export function appendedHistory(): Appended {
+export function appendedHistory() {
   let held: readonly History[] = []
   return {
-    get size() {
-      return held.map(measureHistory).reduce(sumOfSizes, NOTHING)
+    get size(): BatchSize {
+      return held.map(measureHistory).reduce(sumOfSizes, { documents: 0, bytes: 0 })
     },
-    add: history => {
+    /** Throws Failure('defect') if the history belongs to another partition than the buffered history. */
+    add: (history: History): void => {
       const { filling, blocks } = history
       const { partition = filling.partition } = held[0]?.filling ?? {}
       if (filling.partition !== partition)
@@ -151,22 +140,19 @@ export function appendedHistory(): Appended {
         )
       held = [...held, history]
     },
-    take: () => {
-      const taken = held
+    /** Returns the buffered history and empties the buffer. */
+    take: (): History | undefined => {
+      const parts = held
       held = []
-      return joined(taken)
+      const last = parts.at(-1)
+      if (last === undefined || parts.length === 1) return last
+      return {
+        blocks: parts.flatMap(({ blocks }) => blocks),
+        transactions: parts.flatMap(({ transactions }) => transactions),
+        records: parts.flatMap(({ records }) => records),
+        filling: last.filling,
+      }
     },
-  }
-}
-
-function joined(parts: readonly History[]): History | undefined {
-  const last = parts.at(-1)
-  if (last === undefined || parts.length === 1) return last
-  return {
-    blocks: parts.flatMap(({ blocks }) => blocks),
-    transactions: parts.flatMap(({ transactions }) => transactions),
-    records: parts.flatMap(({ records }) => records),
-    filling: last.filling,
   }
 }
 
@@ -192,7 +178,3 @@ export const UNDO_LIMITS = {
   /** Maximum distance to the node's last irreversible block, in blocks; batches further behind are not kept. */
   near: 1_000,
 } as const
-
-/** Whether the previous versions of a batch's documents are kept, so that the batch can be reverted. */
-export const isUndoable = ({ first, end }: Pick<Batch, 'first' | 'end'>): boolean =>
-  first > 0 && end.lib - end.height <= UNDO_LIMITS.near

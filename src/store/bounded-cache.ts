@@ -9,9 +9,6 @@ export type BoundedCache<T> = {
   size(): number
 }
 
-/** Size of an entry apart from its text. */
-const ENTRY_CHARACTERS = 200
-
 /** `onDrop` is called with each value that the cache no longer has, or did not accept. */
 export function boundedCache<T>(maxCharacters: number, onDrop?: (value: T) => void): BoundedCache<T> {
   const entries = new Map<string, { readonly value: T; readonly characters: number }>()
@@ -26,7 +23,8 @@ export function boundedCache<T>(maxCharacters: number, onDrop?: (value: T) => vo
   return {
     get: key => entries.get(key),
     put: (key, value, own) => {
-      const characters = ENTRY_CHARACTERS + own
+      // An entry takes as much as 200 characters apart from its text.
+      const characters = 200 + own
       if (characters > maxCharacters) return onDrop?.(value)
       drop(key)
       entries.set(key, { value, characters })
@@ -45,11 +43,8 @@ export function boundedCache<T>(maxCharacters: number, onDrop?: (value: T) => vo
 export function countDocCharacters(doc: object | undefined): number {
   let characters = 0
   // Arrays are iterated without `Object.values`: segments are arrays of hundreds of arrays.
-  for (const value of Array.isArray(doc) ? doc : Object.values(doc ?? {})) characters += countValueCharacters(value)
+  for (const value of Array.isArray(doc) ? doc : Object.values(doc ?? {}))
+    if (typeof value === 'string') characters += value.length
+    else characters += typeof value === 'object' && value !== null ? 8 + countDocCharacters(value) : 8
   return characters
-}
-
-function countValueCharacters(value: unknown): number {
-  if (typeof value === 'string') return value.length
-  return typeof value === 'object' && value !== null ? 8 + countDocCharacters(value) : 8
 }

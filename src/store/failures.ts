@@ -10,9 +10,7 @@ export const MEND = `${RUN_REPAIR} Should it end because the file itself is dama
 
 /** Other documents imply one that is missing. No answer can be trusted until the document is restored. */
 export const missingData = (message: string): Failure =>
-  new Failure('damaged', message, {
-    help: `The store is damaged. ${MEND}`,
-  })
+  new Failure('damaged', message, { help: `The store is damaged. ${MEND}` })
 
 /** No batch has been committed and published in this store yet, so nothing can be read, compared or derived. */
 export class NothingLoaded extends Failure {}

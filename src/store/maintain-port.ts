@@ -72,12 +72,10 @@ export type Audit = {
 /** A snapshot on a server with its own snapshot repositories. */
 export type SnapshotName = { readonly repository: string; readonly name: string }
 
-/** The server's progress, in bytes. */
-export type SnapshotProgress = { readonly done: number; readonly of: number }
-
+/** `onProgress` gets the server's progress, in bytes. */
 export type SnapshotOptions = {
   readonly signal: AbortSignal
-  readonly onProgress: (progress: SnapshotProgress) => void
+  readonly onProgress: (progress: { readonly done: number; readonly of: number }) => void
 }
 
 /** The write position of an index of documents, or of one partition of its history. */
@@ -145,8 +143,16 @@ export type MaintainPort = {
   readonly serverReport?: () => Promise<ServerReport>
   /** Room on the disks that have the store's data; [] if this user may not know. Throws 'unavailable'. */
   disks(): Promise<readonly DiskRoom[]>
-  /** Absent in stores without partitions. */
-  readonly partitions?: Partitions
+  /** The partitions of history. Absent in stores without partitions. */
+  readonly partitions?: {
+    /** First height of each partition, by number. */
+    firsts(): Promise<readonly number[]>
+    /**
+     * Merges each finished partition for good and makes it read-only; partitions that already are so are skipped. Safe to
+     * repeat, and to run while the store is read and written.
+     */
+    merge(options: MergeOptions): Promise<void>
+  }
 }
 
 export type CopyOptions = {
@@ -159,17 +165,6 @@ export type CopyOptions = {
 
 /** A copy: its height, and its size in bytes. */
 export type CopyResult = { readonly height: number; readonly bytes: number }
-
-/** The partitions of history. */
-type Partitions = {
-  /** First height of each partition, by number. */
-  firsts(): Promise<readonly number[]>
-  /**
-   * Merges each finished partition for good and makes it read-only; partitions that already are so are
-   * skipped. Safe to repeat, and to run while the store is read and written.
-   */
-  merge(options: MergeOptions): Promise<void>
-}
 
 export type MergeOptions = {
   readonly signal: AbortSignal

@@ -14,10 +14,6 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { DiskRoom } from './maintain-port.ts'
 
-/** Files have hashes, names and notes of API keys, so only their owner may read them. */
-const FILE_MODE = 0o600
-const FOLDER_MODE = 0o700
-
 /**
  * Creates an empty file if there is none, readable by its owner only. A file that root creates gets the owner of its
  * folder: otherwise a command of root would leave a file that the service cannot open. Throws the system's error.
@@ -25,7 +21,8 @@ const FOLDER_MODE = 0o700
 export function createFile(path: string): void {
   let handle: number
   try {
-    handle = openSync(path, 'wx', FILE_MODE)
+    // Files have hashes, names and notes of API keys.
+    handle = openSync(path, 'wx', 0o600)
   } catch (error) {
     if (getErrorCode(error) === 'EEXIST') return
     throw error
@@ -41,7 +38,7 @@ export function createFile(path: string): void {
 /** Creates a folder and the folders above it if there are none, with the same rights and owners as `createFile`. */
 export function createFolder(path: string): void {
   const whole = resolve(path)
-  const first = mkdirSync(whole, { recursive: true, mode: FOLDER_MODE })
+  const first = mkdirSync(whole, { recursive: true, mode: 0o700 })
   const owner = first === undefined ? undefined : ownerToGive(dirname(first))
   if (first === undefined || owner === undefined) return
   const made = relative(first, whole).split(sep).filter(Boolean)

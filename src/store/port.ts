@@ -219,34 +219,22 @@ export type RepairWriter = {
   readonly accept?: () => Promise<void>
 }
 
-type WritePort = {
-  /**
-   * Takes over the store for writing. Throws 'conflict' while another loader is alive, when the stored derivation
-   * version, chain id or genesis differ from `identity`, when a repair was not finished, or when loaded data is lost.
-   * With `repair` the data is accepted as it is, and missing indices are created, which `rewrite` fills.
-   */
-  takeOver(identity: Identity, options?: { readonly repair?: boolean }): Promise<Writer>
-}
-
-/** The partitioning of history. */
-type WriterPartitions = {
-  /** The filling as of the last committed batch. */
-  readonly filling: Filling
-  /**
-   * Number of documents in a full partition: the block after it opens the next one. The split depends only on
-   * the content of the chain, so any sequence of batches leads to the same partitions.
-   */
-  readonly documents: number
-}
-
 /** The one process that writes: a loader, or a repair. */
 export type Writer = RepairWriter & {
   /** End of the last committed batch; undefined: none yet. */
   readonly checkpoint: Published | undefined
   /** The least height at which the next batch may end; undefined: any. See `Checkpoint.floor` of Elasticsearch. */
   readonly floor?: number | undefined
-  /** Absent in stores without partitions. */
-  readonly partitions?: WriterPartitions
+  /** The partitioning of history. Absent in stores without partitions. */
+  readonly partitions?: {
+    /** The filling as of the last committed batch. */
+    readonly filling: Filling
+    /**
+     * Number of documents in a full partition: the block after it opens the next one. The split depends only on the content
+     * of the chain, so any sequence of batches leads to the same partitions.
+     */
+    readonly documents: number
+  }
   /** Batch size that suits the store; the stored data does not depend on it. */
   readonly bounds: BatchBounds
   /**
@@ -282,10 +270,15 @@ export type { Identity, Published } from './published.ts'
  * bug. A capability of only one of them is a property that is absent in the other.
  */
 export type Store = ReadPort &
-  WritePort &
   MaintainPort & {
     /** `sqlite:…` or the URL without credentials, for messages. */
     readonly name: string
+    /**
+     * Takes over the store for writing. Throws 'conflict' while another loader is alive, when the stored derivation version,
+     * chain id or genesis differ from `identity`, when a repair was not finished, or when loaded data is lost. With `repair`
+     * the data is accepted as it is, and missing indices are created, which `rewrite` fills.
+     */
+    takeOver(identity: Identity, options?: { readonly repair?: boolean }): Promise<Writer>
     readonly keys: KeyStore
     readonly usage: Usage
     readonly migrating: MigrationPort<Store>

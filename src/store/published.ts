@@ -31,17 +31,14 @@ export const asRecord = (value: unknown): Members | undefined =>
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
 /** Block ids have 12 digits and so no room for a larger height. */
-const HEIGHTS = 1e12
-export const isHeight = (value: unknown): value is number => isCount(value) && value < HEIGHTS
-
-/** Nanoseconds since 1970, with at most the digits of a 64-bit time. */
-const TIME = /^\d{1,19}$/
+export const isHeight = (value: unknown): value is number => isCount(value) && value < 1e12
 
 /** The published record as parsed from JSON, with its time as text; undefined: not a valid record. */
 export function parsePublishedRecord(value: unknown): Published | undefined {
   const { height, hash, time, lib, proved: stored } = asRecord(value) ?? {}
   const isEnd = isHeight(height) && typeof hash === 'string' && hash !== '' && isCount(lib) && typeof time === 'string'
-  if (!isEnd || !TIME.test(time) || BigInt(time) > MAX_INT64) return undefined
+  // Nanoseconds since 1970, with at most the digits of a 64-bit time.
+  if (!isEnd || !/^\d{1,19}$/.test(time) || BigInt(time) > MAX_INT64) return undefined
   const proved = parseProofs(stored)
   return { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
 }
@@ -71,9 +68,6 @@ export type ProofRecord = {
   readonly formerKeys: readonly FormerKey[]
 }
 
-/** Maximum ranges. When there are more, the oldest two neighbours become one range of the weaker level. */
-const MAX_RANGES = 64
-
 export const NOTHING_PROVED: ProofRecord = { ranges: [], lost: 0, formerKeys: [] }
 
 /** The record with the proofs of consecutive blocks from `from` on, in place of earlier proofs of that range. */
@@ -87,7 +81,7 @@ export function withProofs(
     append(ranges, { from: height, to: height, level, ...(run.agreed ? { agreed: true } : {}) })
   })
   const lost = run.proofs.reduce((sum, proof) => sum + (proof.lost ?? 0), before.lost)
-  return { ...before, ranges: atMost(ranges, MAX_RANGES), lost }
+  return { ...before, ranges: limitRanges(ranges), lost }
 }
 
 /** The record of the blocks below a height only: later blocks belong to another chain, or are loaded again. */
@@ -113,7 +107,7 @@ function parseProofs(stored: unknown): ProofRecord | undefined {
     ranges.every(isRange) &&
     isCount(lost) &&
     Array.isArray(formerKeys) &&
-    formerKeys.every(isFormerKey)
+    formerKeys.map(asRecord).every(former => typeof former?.['key'] === 'string' && isCount(former['until']))
     ? { ranges, lost, formerKeys }
     : undefined
 }
@@ -129,11 +123,6 @@ function isRange(value: unknown): value is ProvedRange {
   )
 }
 
-function isFormerKey(value: unknown): value is FormerKey {
-  const { key, until } = asRecord(value) ?? {}
-  return typeof key === 'string' && isCount(until)
-}
-
 function append(ranges: ProvedRange[], next: ProvedRange): void {
   const last = ranges.at(-1)
   if (last !== undefined && last.to + 1 === next.from && last.level === next.level && last.agreed === next.agreed)
@@ -141,23 +130,23 @@ function append(ranges: ProvedRange[], next: ProvedRange): void {
   else ranges.push(next)
 }
 
-function atMost(ranges: readonly ProvedRange[], most: number): readonly ProvedRange[] {
+/** Of more ranges than this, the oldest two neighbours become one range of the weaker level. */
+function limitRanges(ranges: readonly ProvedRange[]): readonly ProvedRange[] {
   let rest = ranges
-  while (rest.length > most) {
+  while (rest.length > 64) {
     const at = rest.findIndex((range, index) => range.to + 1 === rest[index + 1]?.from)
     const [first, second] = [rest[at], rest[at + 1]]
     if (first === undefined || second === undefined) return rest
     const shorter: ProvedRange[] = rest.slice(0, at)
-    append(shorter, weaker(first, second))
+    const weaker = PROOF_LEVELS[Math.min(PROOF_LEVELS.indexOf(first.level), PROOF_LEVELS.indexOf(second.level))]
+    append(shorter, {
+      from: first.from,
+      to: second.to,
+      level: weaker ?? 'linked',
+      ...(first.agreed === true && second.agreed === true ? { agreed: true } : {}),
+    })
     for (const range of rest.slice(at + 2)) append(shorter, range)
     rest = shorter
   }
   return rest
 }
-
-const weaker = (a: ProvedRange, b: ProvedRange): ProvedRange => ({
-  from: a.from,
-  to: b.to,
-  level: PROOF_LEVELS[Math.min(PROOF_LEVELS.indexOf(a.level), PROOF_LEVELS.indexOf(b.level))] ?? 'linked',
-  ...(a.agreed === true && b.agreed === true ? { agreed: true } : {}),
-})

@@ -7,8 +7,6 @@ import { missingData } from './failures.ts'
 
 /** Recently read roots. The leaf they lead to is requested along with the root, and is usually right. */
 export type Hints = Map<string, readonly Segment[]>
-/** Number of roots in `Hints`, each some KB. */
-const MAX_HINTS = 200
 
 /** A range of a ranking. */
 export type RankRange = {
@@ -20,22 +18,15 @@ export type RankRange = {
   readonly tied: number
 }
 
-type Reads = {
-  readonly segments: (ids: readonly string[]) => Promise<readonly (SegmentsDoc | undefined)[]>
-  readonly hints?: Hints
-}
-type Group = { readonly index: StateIndex; readonly group: string | undefined }
-type Wanted = { readonly offset: number; readonly limit: number }
-
 /**
  * The range of the members from `offset` on, and the number `skip` of its members before them; no range if
  * the group has no segments. 'beyond': the group has no such member. Throws 'damaged' when segments lack
  * members that their root counts.
  */
-async function rankingStart(
-  { segments: read, hints = new Map() }: Reads,
-  { index, group = '' }: Group,
-  { offset, limit }: Wanted,
+async function rankingStart<I extends StateIndex>(
+  { segments: read, hints = new Map() }: Pick<RankingReads<I>, 'segments' | 'hints'>,
+  { index, group = '' }: Pick<Ranking<I>, 'index' | 'group'>,
+  { offset, limit }: PageOptions,
 ): Promise<{ readonly range?: RankRange; readonly skip: number } | 'beyond'> {
   const idOf = (leaf: number): string => segmentsId(index.name, leaf, group)
   const guessed = findSegment(hints.get(idOf(0)) ?? [], offset)?.segment[3]
@@ -85,7 +76,8 @@ function remember(hints: Hints, id: string, root: readonly Segment[]): void {
   hints.delete(id)
   hints.set(id, root)
   const [oldest] = hints.keys()
-  if (hints.size > MAX_HINTS && oldest !== undefined) hints.delete(oldest)
+  // Each root has some KB.
+  if (hints.size > 200 && oldest !== undefined) hints.delete(oldest)
 }
 
 /** The requested page: `limit` documents after the first `offset`; `group` if the order has groups. */
@@ -111,9 +103,6 @@ export type RankingReads<I extends StateIndex> = {
   readonly hints?: Hints
 }
 
-/** Rows skipped without finding the start of the page: a segment has as many, and these may be skipped too. */
-const NEAR = SEGMENT_SIZES.members
-
 /** A page of an order. */
 export async function rankingPage<I extends StateIndex>(
   reads: RankingReads<I>,
@@ -137,15 +126,22 @@ export async function rowsOfPage<I extends StateIndex>(
   for (const [option, value] of Object.entries({ offset, limit }))
     if (!Number.isSafeInteger(value) || value < 0)
       throw new Failure('defect', `${option} ${value} of order ${index.name}.${name} is not a count.`)
-  if (!order.counted || offset <= NEAR) return { skip: offset, limit }
+  // As many rows as a segment has may be skipped in either case.
+  if (!order.counted || offset <= SEGMENT_SIZES.members) return { skip: offset, limit }
   const start = await rankingStart(reads, { index, group }, { offset, limit })
   return start === 'beyond' ? undefined : { ...start, limit }
 }
 
-type Named<I> = { readonly index: I; readonly order: string; readonly group?: string | undefined }
-
 /** Throws 'defect' when the index has no such order, or when a group is missing or given to an order without groups. */
-export function requireRanking<I extends StateIndex>({ index, order: name, group }: Named<I>): Ranking<I> {
+export function requireRanking<I extends StateIndex>({
+  index,
+  order: name,
+  group,
+}: {
+  readonly index: I
+  readonly order: string
+  readonly group?: string | undefined
+}): Ranking<I> {
   const order = (index.orders as Readonly<Record<string, Order>>)[name]
   if (order === undefined) throw new Failure('defect', `${index.name} has no order '${name}'.`)
   if ((order.group === undefined) !== (group === undefined))

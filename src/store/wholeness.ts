@@ -47,17 +47,13 @@ export function wholeness({
       })
     return next
   }
-  const requireVerdict = (): void => {
-    if (verdict?.failure !== undefined) throw verdict.failure
-  }
-  const ageOf = ({ at }: { readonly at: number }): number => elapsed() - at
   return {
     /** Throws the failure, if there is one. Returns a promise if a check must end first. */
     require: (): Promise<void> | undefined => {
-      const age = verdict === undefined ? STALE_MS : ageOf(verdict)
+      const age = verdict === undefined ? STALE_MS : elapsed() - verdict.at
       if (age >= STALE_MS) return refresh()
       if (age >= FRESH_MS) refresh().catch(() => undefined)
-      requireVerdict()
+      if (verdict?.failure !== undefined) throw verdict.failure
       return undefined
     },
     /** Like `require`, with a check that begins now: for a request that missed a possibly lost document. */

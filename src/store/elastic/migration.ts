@@ -1,12 +1,12 @@
 import { Failure } from '#failure/failure.ts'
-import { type ContractDoc, contracts } from '#indices/contract.ts'
+import { contracts } from '#indices/contract.ts'
 import type { DocOf } from '#indices/define.ts'
 import { type AnyIndex, DERIVATION, historyIndices } from '#indices/registry.ts'
 import { unfinishedRepair } from '#store/failures.ts'
 import { derivationReasons } from '#store/identity.ts'
 import type { MigrationPlan, MigrationPort, ReadPort, Store } from '#store/port.ts'
 import type { StateFile } from '#store/state-port.ts'
-import { indexItem, sendBulk } from './client/bulk.ts'
+import { sendBulk, toItem } from './client/bulk.ts'
 import { getMany } from './client/read-documents.ts'
 import { addWriteBlock, refresh, removeWriteBlock } from './client/sender.ts'
 import { type Checkpoint, readCheckpoint, readPublished } from './schema/checkpoint.ts'
@@ -14,10 +14,10 @@ import { createIndex, describeDifference, readStartedCheckpoint } from './schema
 import { decodeDoc } from './schema/documents.ts'
 import {
   countEarlierDocuments,
+  DERIVED_NAMES,
   deleteIndices,
   type ExistingIndex,
-  isDerived,
-  isFormer,
+  FORMER_NAMES,
   listIndices,
   readIndexStates,
   updateAliases,
@@ -108,7 +108,11 @@ function nameTarget({ names, existing, next, keysDiffer }: MigrationState): Name
  * interrupted migration had closed the store right before its end, the store is reopened.
  */
 async function takeLease(cluster: Cluster, { checkpoint, names }: MigrationState): Promise<Lease> {
-  const lease = await acquireLease({ ...cluster, names }, checkpoint, requireSame)
+  const lease = await acquireLease({ ...cluster, names }, checkpoint, (_, { generations, mending }) => {
+    if (mending) throw unfinishedRepair(`${cluster.connection.url}/${names.prefix}`)
+    if (!Bun.deepEquals(generations, names.generations))
+      throw new Failure('conflict', `Another migration of ${names.prefix} has just finished.`)
+  })
   try {
     if (lease.checkpoint().retired !== undefined) await lease.set({ retired: undefined })
     // An interrupted migration may have made the API keys read-only.
@@ -118,12 +122,6 @@ async function takeLease(cluster: Cluster, { checkpoint, names }: MigrationState
     throw error
   }
   return lease
-}
-
-function requireSame({ connection: { url }, names }: Cluster, { generations, mending }: Checkpoint): void {
-  if (mending) throw unfinishedRepair(`${url}/${names.prefix}`)
-  if (Bun.deepEquals(generations, names.generations)) return
-  throw new Failure('conflict', `Another migration of ${names.prefix} has just finished.`)
 }
 
 /** Deletes indices of the next generation unless a migration of this version for this chain began them. */
@@ -144,11 +142,8 @@ async function removeUnusable(target: Cluster, { checkpoint, existing, next }: M
       const shape = shapes.get(of)
       return shape !== undefined && describeDifference(mapping, shape.mappings) === undefined
     })
-  if (usable) return
-  await deleteIndices(
-    connection,
-    there.map(({ name }) => name),
-  )
+  const unusable = usable ? [] : there.map(({ name }) => name)
+  await deleteIndices(connection, unusable)
 }
 
 /** Partitions of the new data; throws 'conflict' unless it has every block up to `height`. */
@@ -218,24 +213,18 @@ function selectServed(names: Names, { partitions, schema }: Checkpoint): (index:
   // A loader creates the next partition before it commits its first batch.
   for (const index of historyIndices) served.add(names.partition(index, partitions.length))
   const isOfEarlier = ({ of, generation }: ExistingIndex) =>
-    schema !== SCHEMA && isFormer(of) && generation === (names.generations[of] ?? 0)
+    schema !== SCHEMA && FORMER_NAMES.has(of) && generation === (names.generations[of] ?? 0)
   return index =>
     index.of === 'keys' ? index.aliases.includes(names.keys) : served.has(index.name) || isOfEarlier(index)
 }
 
-type Different = { readonly of: string; readonly reason: string }
-
-function listDifferences(
-  names: Names,
-  { partitions }: Checkpoint,
-  existing: readonly ExistingIndex[],
-): readonly Different[] {
-  return listWantedIndices(names, partitions).flatMap(({ of, name, alias, shape }): readonly Different[] => {
+function listDifferences(names: Names, { partitions }: Checkpoint, existing: readonly ExistingIndex[]) {
+  return listWantedIndices(names, partitions).flatMap(({ of, name, alias, shape }) => {
     const found = existing.find(each =>
       each.of === 'keys' ? of === 'keys' && each.aliases.includes(alias) : each.name === name,
     )
     // The other indices have no documents of the chain, so creating them is enough.
-    if (found === undefined) return isDerived(of) ? [{ of, reason: `${name}: does not exist` }] : []
+    if (found === undefined) return DERIVED_NAMES.has(of) ? [{ of, reason: `${name}: does not exist` }] : []
     const detail = describeDifference(found.mapping, shape.mappings)
     return detail === undefined ? [] : [{ of, reason: `${found.name}: ${detail}` }]
   })
@@ -253,23 +242,13 @@ function addFormerContracts(cluster: ReadCluster, source: ReadPort): ReadPort {
         const get = async <I extends AnyIndex>(index: I, id: string): Promise<DocOf<I> | undefined> => {
           const stored = index.name === contracts.name ? await readCheckpoint(cluster) : undefined
           if (stored === undefined || stored.checkpoint.schema === SCHEMA) return view.get(index, id)
-          const { generations } = stored.checkpoint
-          return (await readFormerContract(cluster, cluster.names.at(generations).behind(contracts.name), id)) as
-            | DocOf<I>
-            | undefined
+          const from = cluster.names.at(stored.checkpoint.generations).behind(contracts.name)
+          const [found] = await getMany(cluster.connection, [{ index: from, id }], { realtime: false })
+          return found && decodeDoc(index, id, { ...found.source, [KIND]: contracts.name })
         }
         return work({ ...view, get })
       }, how),
   }
-}
-
-async function readFormerContract(
-  { connection }: ReadCluster,
-  index: string,
-  id: string,
-): Promise<ContractDoc | undefined> {
-  const [found] = await getMany(connection, [{ index, id }], { realtime: false })
-  return found && decodeDoc(contracts, id, { ...found.source, [KIND]: contracts.name })
 }
 
 /**
@@ -287,7 +266,7 @@ async function copyKeys(target: Cluster): Promise<void> {
   const into = names.own('keys')
   await createIndex(target, { name: to, shape: keysShape, aliases: [into] })
   const keys = await listKeys(target)
-  const items = keys.map(({ id, ...key }) => indexItem(into, id, JSON.stringify(formatKey(key))))
+  const items = keys.map(({ id, ...key }) => toItem('index', { index: into, id }, JSON.stringify(formatKey(key))))
   await sendBulk(target, items)
   await refresh(target, [to])
   const copies = await listKeys({ connection, names: { ...names, keys: to } })
@@ -306,7 +285,7 @@ async function swapAliases(
 ): Promise<void> {
   const { cluster } = lease
   const { names } = cluster
-  await lease.set({ retired: target.names.generations['meta'] ?? 0 })
+  await lease.set({ retired: readGeneration(target.names) })
   try {
     if (moveKeys) await copyKeys(target)
   } catch (error) {
@@ -329,11 +308,8 @@ async function swapAliases(
       ? [{ add: { index: target.names.behind('keys'), alias: target.names.keys, is_write_index: true } }]
       : []),
   ]
-  await updateAliases(cluster.connection, {
-    what: `swap the aliases of ${names.prefix}`,
-    actions,
-    timeoutMs: cluster.writeTimeoutMs,
-  })
+  const what = `swap the aliases of ${names.prefix}`
+  await updateAliases(cluster.connection, { what, actions, timeoutMs: cluster.writeTimeoutMs })
 }
 
 /**
@@ -356,7 +332,7 @@ async function rollBack(cluster: Cluster, seen: MigrationState): Promise<number>
 
 type Replaced = Pick<ExistingIndex, 'generation'> & { readonly checkpoint: Checkpoint }
 
-function readGeneration({ generations }: Checkpoint): number {
+function readGeneration({ generations }: Pick<Names, 'generations'>): number {
   return generations['meta'] ?? 0
 }
 
@@ -388,11 +364,8 @@ async function swapBack(cluster: Cluster, seen: MigrationState, former: Replaced
         add: { index: name, alias: served(of), ...(generation === 0 ? {} : { is_write_index: false }) },
       })),
     ]
-    await updateAliases(cluster.connection, {
-      what: `swap the aliases of ${prefix} back`,
-      actions,
-      timeoutMs: cluster.writeTimeoutMs,
-    })
+    const what = `swap the aliases of ${prefix} back`
+    await updateAliases(cluster.connection, { what, actions, timeoutMs: cluster.writeTimeoutMs })
   } finally {
     lease.stop()
   }
@@ -404,25 +377,23 @@ async function requireReplacedWhole(
   existing: readonly ExistingIndex[],
   { inventory }: Checkpoint,
 ): Promise<readonly ExistingIndex[]> {
-  const holdings = Object.entries(inventory?.indices ?? {})
-  const states = await readIndexStates(
-    connection,
-    holdings.map(([name]) => name),
-  )
-  const [lost] = holdings.find(([name, [uuid]]) => states.get(name)?.uuid !== uuid) ?? []
+  const indices = inventory?.indices ?? {}
+  const states = await readIndexStates(connection, Object.keys(indices))
+  const lost = Object.keys(indices).find(name => states.get(name)?.uuid !== indices[name]?.[0])
+  const help = 'Use the present indices, or restore a snapshot.'
   if (inventory === undefined || lost !== undefined)
     throw new Failure(
       'conflict',
       `The replaced indices of ${names.prefix} are not whole: ${lost ?? 'no list'} is missing.`,
-      { help: 'Use the present indices, or restore a snapshot.' },
+      { help },
     )
-  const former = existing.filter(({ name }) => inventory.indices[name] !== undefined)
+  const former = existing.filter(({ name }) => indices[name] !== undefined)
   const keys = former.find(({ of }) => of === 'keys')
   if (keys !== undefined && !keys.aliases.includes(names.keys))
     throw new Failure(
       'conflict',
       `The API keys of ${names.prefix} were moved out of ${keys.name}, which is of another version.`,
-      { help: 'Use the present indices, or restore a snapshot.' },
+      { help },
     )
   return former.filter(({ of }) => of !== 'keys')
 }

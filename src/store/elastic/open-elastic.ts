@@ -4,16 +4,14 @@ import type { CallEnd, Store } from '#store/port.ts'
 import type { StateFile } from '#store/state-port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/deadline.ts'
-import type { ConnectionOptions } from './client/connection.ts'
-import { connect } from './client/connection.ts'
+import { type ConnectionOptions, connect } from './client/connection.ts'
 import type { WriteEvent } from './client/sender.ts'
 import { openMigration } from './migration.ts'
 import { openAudit } from './read/audit.ts'
 import { openReading } from './read/open-reading.ts'
 import { readDisks, readServerReport } from './read/server-report.ts'
-import { checkShape, checkStore, createIndices } from './schema/create-indices.ts'
-import type { Cluster } from './schema/names.ts'
-import { createNames, type Generations } from './schema/names.ts'
+import { awaitStarted, checkIndices, checkStore, createIndices } from './schema/create-indices.ts'
+import { type Cluster, createNames, type Generations } from './schema/names.ts'
 import { openSnapshots } from './snapshot.ts'
 import { forceMergeFinished } from './write/force-merge.ts'
 import { openKeys } from './write/keys.ts'
@@ -53,12 +51,6 @@ export type ElasticOptions = ConnectionOptions & {
 
 /** A shard can have 2^31 documents; merging, moving and restoring work best with a twentieth of that. */
 export const PARTITION_DOCUMENTS = 100_000_000
-const CHUNK: BatchSize = { documents: 8_000, bytes: 4_000_000 }
-const LEASE_MS = 15_000
-/** API keys have a connection of their own, so that hung requests do not prevent reading them. */
-const KEY_SOCKETS = 8
-const WRITE_TIMEOUT_MS = 120_000
-const RETRY_TIMEOUT_MS = 300_000
 
 /** A store that can lose parts alone and keeps its history in partitions. */
 export type ElasticStore = Store & Required<Pick<Store, 'whole' | 'partitions' | 'snapshots'>>
@@ -71,19 +63,21 @@ export function openElastic(options: ElasticOptions): ElasticStore {
   const closing = new AbortController()
   const cluster = openCluster(options, closing.signal)
   const { connection, names } = cluster
-  const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
+  // API keys have a connection of their own, so that hung requests do not prevent reading them.
+  const keysConnection = connect({ ...options, maxSockets: 8 })
   const reading = openReading(cluster)
   const onChange = (): void => {
     reading.checkAgain()
     reading.expire()
   }
-  const { partitionDocuments = PARTITION_DOCUMENTS, chunk = CHUNK } = options
-  const { takeOver, release } = openSoleWriter(cluster, {
-    partitionDocuments,
-    chunk,
-    reading,
-    openStateFile: () => openState(options, options.building === undefined ? 'served' : 'building'),
-  })
+  const { partitionDocuments = PARTITION_DOCUMENTS, chunk = { documents: 8_000, bytes: 4_000_000 } } = options
+  const openState = (of: 'served' | 'building'): StateFile => {
+    if (options.openStateFile === undefined)
+      throw new Failure('defect', 'The store was opened without a file for state.')
+    return options.openStateFile(of)
+  }
+  const openStateFile = () => openState(options.building === undefined ? 'served' : 'building')
+  const { takeOver, release } = openSoleWriter(cluster, reading, { partitionDocuments, chunk, openStateFile })
   return {
     ...reading.source,
     name: `${connection.url}/${names.prefix}`,
@@ -92,7 +86,7 @@ export function openElastic(options: ElasticOptions): ElasticStore {
     takeOver,
     create: () => createIndices(cluster),
     check: () => checkStore(cluster),
-    checkShape: () => checkShape(cluster),
+    checkShape: () => awaitStarted(() => checkIndices(cluster), cluster.clock),
     serverReport: () => readServerReport(cluster),
     disks: async () => (await readDisks(cluster)) ?? [],
     restore: async () => {
@@ -107,7 +101,7 @@ export function openElastic(options: ElasticOptions): ElasticStore {
     migrating: openMigration(cluster, {
       source: openReading(cluster, { ofAnyVersion: true }).source,
       open: building => openElastic({ ...options, building }),
-      openBuildingState: () => openState(options, 'building'),
+      openBuildingState: () => openState('building'),
     }),
     close: async () => {
       await release()
@@ -117,35 +111,24 @@ export function openElastic(options: ElasticOptions): ElasticStore {
   }
 }
 
-function openState({ openStateFile }: ElasticOptions, of: 'served' | 'building'): StateFile {
-  if (openStateFile === undefined) throw new Failure('defect', 'The store was opened without a file for state.')
-  return openStateFile(of)
-}
-
 function openCluster(options: ElasticOptions, closed: AbortSignal): Cluster {
+  // Once the store is closed, every sleep ends with 'unavailable'.
+  const sleep: Clock['sleep'] = async (ms, signal) => {
+    const ends = joinSignals(closed, signal)
+    await systemClock.sleep(ms, ends.signal)
+    ends.release()
+    if (closed.aborted) throw new Failure('unavailable', 'The store was closed.', { retryable: false })
+  }
   return {
     connection: connect(options),
     names: createNames(options.prefix, options.building),
-    clock: { ...createClosingClock(closed), ...options.clock },
+    clock: { ...systemClock, sleep, ...options.clock },
     replicas: options.replicas ?? 0,
-    leaseMs: options.leaseMs ?? LEASE_MS,
-    writeTimeoutMs: options.writeTimeoutMs ?? WRITE_TIMEOUT_MS,
-    retryTimeoutMs: options.retryTimeoutMs ?? RETRY_TIMEOUT_MS,
+    leaseMs: options.leaseMs ?? 15_000,
+    writeTimeoutMs: options.writeTimeoutMs ?? 120_000,
+    retryTimeoutMs: options.retryTimeoutMs ?? 300_000,
     onEvent: options.onEvent ?? (() => {}),
     onCacheRead: options.onCacheRead,
     onCall: options.onCall,
-  }
-}
-
-/** The system's clock for one store: once `closed` aborts, every sleep ends with 'unavailable'. */
-function createClosingClock(closed: AbortSignal): Clock {
-  return {
-    ...systemClock,
-    sleep: async (ms, signal) => {
-      const ends = joinSignals(closed, signal)
-      await systemClock.sleep(ms, ends.signal)
-      ends.release()
-      if (closed.aborted) throw new Failure('unavailable', 'The store was closed.', { retryable: false })
-    },
   }
 }

@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import type { SnapshotName, SnapshotOptions, SnapshotProgress, Snapshots, WritePosition } from '#store/maintain-port.ts'
+import type { SnapshotName, SnapshotOptions, Snapshots, WritePosition } from '#store/maintain-port.ts'
 import { asRecord } from '#store/published.ts'
 import { parseError, readFailure, requestJson, requestText } from './client/request.ts'
 import { refresh } from './client/sender.ts'
@@ -16,7 +16,16 @@ const MANIFEST_ID = 'manifest'
 /** `onRestored`: called when indices were restored. */
 export function openSnapshots(cluster: Cluster, onRestored: () => void): Snapshots {
   return {
-    keep: text => writeManifestText(cluster, text),
+    keep: async text => {
+      const { connection, names } = cluster
+      await requestJson(connection, {
+        what: `write ${names.meta}`,
+        method: 'PUT',
+        path: `/${names.meta}/_doc/${MANIFEST_ID}`,
+        query: { require_alias: 'true' },
+        body: JSON.stringify({ body: text }),
+      })
+    },
     kept: () => readManifestText(cluster),
     writePositions: () => readWritePositions(cluster),
     keys: () => listKeys(cluster),
@@ -29,16 +38,6 @@ export function openSnapshots(cluster: Cluster, onRestored: () => void): Snapsho
   }
 }
 
-async function writeManifestText({ connection, names }: ReadCluster, text: string): Promise<void> {
-  await requestJson(connection, {
-    what: `write ${names.meta}`,
-    method: 'PUT',
-    path: `/${names.meta}/_doc/${MANIFEST_ID}`,
-    query: { require_alias: 'true' },
-    body: JSON.stringify({ body: text }),
-  })
-}
-
 async function readManifestText(cluster: ReadCluster): Promise<string | undefined> {
   const text = asRecord((await readRecord(cluster, MANIFEST_ID))?._source)?.['body']
   return typeof text === 'string' ? text : undefined
@@ -48,12 +47,8 @@ const POLL_MS = 200
 /** Stricter than the server, which treats other names as patterns or refuses them. */
 const SNAPSHOT_NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/
 
-type SnapshotSizes = { readonly size_in_bytes?: number }
-type SnapshotStatus = {
-  readonly snapshots: readonly {
-    readonly stats?: { readonly processed?: SnapshotSizes; readonly incremental?: SnapshotSizes }
-  }[]
-}
+type SnapshotSizes = Readonly<Partial<Record<'processed' | 'incremental', { readonly size_in_bytes?: number }>>>
+type SnapshotStatus = { readonly snapshots: readonly { readonly stats?: SnapshotSizes }[] }
 
 function formatPath({ repository, name }: SnapshotName): string {
   return `/_snapshot/${encodeURIComponent(repository)}/${encodeURIComponent(name)}`
@@ -79,7 +74,11 @@ async function takeSnapshot(
   for (;;) {
     signal.throwIfAborted()
     const [{ state, metadata, failures } = {}] = await readSnapshots(cluster, snapshot, what)
-    if (metadata?.['iostlens'] !== mark) throw createTaken(snapshot)
+    if (metadata?.['iostlens'] !== mark) {
+      const { repository, name } = snapshot
+      const message = `There is a snapshot ${name} of another state in ${repository}; none is replaced.`
+      throw new Failure('usage', message, { help: 'Name one that does not exist yet.' })
+    }
     if (state === 'SUCCESS') return
     if (state !== 'IN_PROGRESS' && state !== 'STARTED')
       throw new Failure(
@@ -87,12 +86,9 @@ async function takeSnapshot(
         `The snapshot ${snapshot.name} ended as ${state}: ${failures?.[0]?.index ?? ''} ${failures?.[0]?.reason ?? ''}.`,
         { help: `Delete it (DELETE ${formatPath(snapshot)}), then take it again.`, retryable: false },
       )
-    const status = await requestJson<SnapshotStatus>(connection, {
-      what,
-      method: 'GET',
-      path: `${formatPath(snapshot)}/_status`,
-    })
-    const { processed, incremental } = status.snapshots[0]?.stats ?? {}
+    const path = `${formatPath(snapshot)}/_status`
+    const { snapshots } = await requestJson<SnapshotStatus>(connection, { what, method: 'GET', path })
+    const { processed, incremental } = snapshots[0]?.stats ?? {}
     onProgress({ done: processed?.size_in_bytes ?? 0, of: incremental?.size_in_bytes ?? 0 })
     await clock.sleep(POLL_MS)
   }
@@ -101,19 +97,6 @@ async function takeSnapshot(
 /** Distinguishes snapshots of one state of the store from others. */
 async function readMark(cluster: Cluster): Promise<string> {
   return new Bun.CryptoHasher('sha256').update((await readManifestText(cluster)) ?? '').digest('hex')
-}
-
-/**
- * Throws 'usage' unless the store has the same content as the snapshot of this name. Its indices may have
- * been restored by hand, or from another snapshot by a run that was killed.
- */
-async function requireSameStore(cluster: Cluster, snapshot: SnapshotName): Promise<void> {
-  const all = await readSnapshots(cluster, snapshot, `see the snapshot ${snapshot.name}`)
-  const found = all.find(each => each.snapshot === snapshot.name)
-  if (found?.metadata?.['iostlens'] === (await readMark(cluster))) return
-  throw new Failure('usage', `${cluster.names.prefix} is not what the snapshot ${snapshot.name} has.`, {
-    help: 'Name the snapshot that its indices were restored from, or delete the indices to restore this one.',
-  })
 }
 
 async function beginSnapshot(cluster: Cluster, snapshot: SnapshotName, mark: string): Promise<void> {
@@ -145,15 +128,6 @@ async function beginSnapshot(cluster: Cluster, snapshot: SnapshotName, mark: str
     throw readFailure({ connection, what }, answer)
 }
 
-function createTaken({ repository, name }: SnapshotName): Failure {
-  return new Failure('usage', `There is a snapshot ${name} of another state in ${repository}; none is replaced.`, {
-    help: 'Name one that does not exist yet.',
-  })
-}
-
-/** Consecutive checks without recovery after which open shards count as lost; the server retries five times. */
-const IDLE_CHECKS = 50
-
 /** `Snapshots.restore`. The server continues if this process dies, and the next run waits for it. */
 async function restoreSnapshot(
   cluster: Cluster,
@@ -169,11 +143,22 @@ async function restoreSnapshot(
     onProgress(progress)
     const [first] = open
     if (first === undefined) {
-      await requireSameStore(cluster, snapshot)
-      return isNew
+      // The indices may have been restored by hand, or from another snapshot by a run that was killed.
+      const all = await readSnapshots(cluster, snapshot, `see the snapshot ${snapshot.name}`)
+      const found = all.find(each => each.snapshot === snapshot.name)
+      if (found?.metadata?.['iostlens'] === (await readMark(cluster))) return isNew
+      throw new Failure('usage', `${cluster.names.prefix} is not what the snapshot ${snapshot.name} has.`, {
+        help: 'Name the snapshot that its indices were restored from, or delete the indices to restore this one.',
+      })
     }
-    idle = (await isWorking(cluster)) ? 0 : idle + 1
-    if (idle === IDLE_CHECKS)
+    const health = await requestJson<estypes.ClusterHealthResponse>(cluster.connection, {
+      what: `see the health of ${cluster.names.prefix}`,
+      method: 'GET',
+      path: `/_cluster/health/${cluster.names.prefix}-*`,
+    })
+    idle = health.initializing_shards > 0 ? 0 : idle + 1
+    // Without recovery open shards count as lost; the server retries five times.
+    if (idle === 50)
       throw new Failure('damaged', `${first} could not be restored from the snapshot ${snapshot.name}.`, {
         help: `GET /_cluster/allocation/explain gives the reason. Then delete the indices and restore another snapshot.`,
         details: { index: first },
@@ -200,10 +185,7 @@ async function beginRestore(cluster: Cluster, snapshot: SnapshotName): Promise<v
   })
 }
 
-async function readRecovery(
-  { connection }: Cluster,
-  indices: readonly string[],
-): Promise<SnapshotProgress & { readonly open: readonly string[] }> {
+async function readRecovery({ connection }: Cluster, indices: readonly string[]) {
   const open: string[] = []
   let [done, of] = [0, 0]
   for (const part of joinParts(indices)) {
@@ -221,15 +203,6 @@ async function readRecovery(
     }
   }
   return { open, done, of }
-}
-
-async function isWorking({ connection, names }: Cluster): Promise<boolean> {
-  const health = await requestJson<estypes.ClusterHealthResponse>(connection, {
-    what: `see the health of ${names.prefix}`,
-    method: 'GET',
-    path: `/_cluster/health/${names.prefix}-*`,
-  })
-  return health.initializing_shards > 0
 }
 
 /**
@@ -250,7 +223,7 @@ async function readWritePositions(cluster: Cluster): Promise<readonly WritePosit
   const written = [...history.map(({ name }) => name), ...names.states]
   const stands = await readStands(cluster, written)
   for (const part of joinParts(written)) await refresh(cluster, part.split(','))
-  const standOf = (name: string): Stand => {
+  const standOf = (name: string) => {
     const stand = stands.get(name)
     if (stand === undefined) throw new Failure('unavailable', `Index ${name} has no primary shard at the moment.`)
     return stand
@@ -266,10 +239,8 @@ async function readWritePositions(cluster: Cluster): Promise<readonly WritePosit
   ]
 }
 
-type Stand = Pick<WritePosition, 'operation' | 'documents'>
-
-async function readStands({ connection }: Cluster, names: readonly string[]): Promise<ReadonlyMap<string, Stand>> {
-  const found = new Map<string, Stand>()
+async function readStands({ connection }: Cluster, names: readonly string[]) {
+  const found = new Map<string, Pick<WritePosition, 'operation' | 'documents'>>()
   for (const part of joinParts(names)) {
     const { indices } = await requestJson<estypes.IndicesStatsResponse>(connection, {
       what: `see how far ${part} was written`,

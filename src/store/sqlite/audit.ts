@@ -43,9 +43,6 @@ const scanSql = perTable(
     `SELECT ${keyList(table)}, ${columnList(table)} FROM ${quoted(table.name)} WHERE (${keyList(table)}) > (?${', ?'.repeat(table.key.length - 1)})` +
     ` ORDER BY ${keyList(table)} LIMIT ${PAGE}`,
 )
-/** A key before all keys of a table. */
-const beforeAll = ({ key, position }: SqlTable): readonly Cell[] => (position.length === 0 ? [''] : key.map(() => -1n))
-
 const scan = async function* <I extends AnyIndex>(
   connection: SqliteConnection,
   name: string,
@@ -53,7 +50,9 @@ const scan = async function* <I extends AnyIndex>(
 ): AsyncIterable<readonly StoredDocument<I>[]> {
   const table = createTable(index)
   const keys = table.key.length
-  for (let after = beforeAll(table); ; ) {
+  // Before all keys of the table.
+  let after: readonly Cell[] = table.position.length === 0 ? [''] : table.key.map(() => -1n)
+  for (;;) {
     const rows = guarded(name, () => connection.rows(scanSql(table), ...after))
     const last = rows.at(-1)
     if (last === undefined) return
@@ -71,9 +70,8 @@ function requireRowId(name: string, table: SqlTable, key: readonly Cell[]): stri
     return idOfKey(table, key)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new Failure('damaged', `${name}: table ${table.name} has a row with the key ${key.join(', ')}.`, {
-      help: FILE_DAMAGED,
-    })
+    const message = `${name}: table ${table.name} has a row with the key ${key.join(', ')}.`
+    throw new Failure('damaged', message, { help: FILE_DAMAGED })
   }
 }
 

@@ -9,9 +9,6 @@ import type { OpenWritingThread } from './threads/far-batches.ts'
 import { decodeFailure } from './threads/messages.ts'
 import { type Pages, vacuumInto } from './vacuum-copy.ts'
 
-/** Interval of progress reports, milliseconds. */
-const LOOK_MS = 500
-
 /**
  * Copies all used pages to a new file and lets SQLite check the copy; returns its height. With `open` a
  * thread does this, and `onProgress` gets the number of bytes written. Throws 'deadline' when `signal`
@@ -33,7 +30,11 @@ async function copyPages(
   const stop = (): void => reject(new Failure('deadline', `Copying ${pages.name} was stopped.`))
   signal?.addEventListener('abort', stop)
   const of = statSync(pages.path).size
-  const look = setInterval(() => onProgress?.({ done: getFileSize(pages.partial), of }), LOOK_MS)
+  const report = (): void => {
+    const { size = 0 } = statSync(pages.partial, { throwIfNoEntry: false }) ?? {}
+    onProgress?.({ done: size, of })
+  }
+  const look = setInterval(report, 500)
   try {
     thread.post({ type: 'copy', pages })
     if (signal?.aborted === true) stop()
@@ -44,8 +45,6 @@ async function copyPages(
     thread.end()
   }
 }
-
-const getFileSize = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
 /** `open` starts the thread that copies; absent: this thread copies and is blocked meanwhile. */
 type Source = { readonly path: string; readonly name: string; readonly open?: OpenWritingThread | undefined }
@@ -58,7 +57,11 @@ type Source = { readonly path: string; readonly name: string; readonly open?: Op
  * or the disk is full, and 'damaged' when the copy is damaged.
  */
 export async function copyStore(source: Source, target: string, how: CopyOptions = {}): Promise<CopyResult> {
-  refuseNoFolder(target)
+  const folder = dirname(target)
+  if (!existsSync(folder))
+    throw new Failure('usage', `The folder ${folder} does not exist.`, { help: 'Create it first.' })
+  if (!statSync(folder).isDirectory())
+    throw new Failure('usage', `${folder} is not a folder.`, { help: 'Name a file in a folder.' })
   const partial = `${target}.partial`
   const unlock = acquireLock(partial, partial)
   if (unlock === undefined)
@@ -106,14 +109,6 @@ function refuseExisting(target: string): void {
     throw new Failure('usage', `${target} exists; a copy replaces no file.`, {
       help: 'Name a file that does not exist yet, or remove this one.',
     })
-}
-
-function refuseNoFolder(target: string): void {
-  const folder = dirname(target)
-  if (!existsSync(folder))
-    throw new Failure('usage', `The folder ${folder} does not exist.`, { help: 'Create it first.' })
-  if (!statSync(folder).isDirectory())
-    throw new Failure('usage', `${folder} is not a folder.`, { help: 'Name a file in a folder.' })
 }
 
 /** Power loss may remove a file until the file and its folder are synced. */

@@ -6,18 +6,17 @@ import { type AnyIndex, historyIndices, type StateChange, type StateIndex, state
 import { transactions } from '#indices/transaction.ts'
 import type { Batch, Published, Rewrite } from '#store/port.ts'
 import { yieldEventLoop } from '#time/clock.ts'
-import { isUndoable, UNDO_LIMITS } from '../batch.ts'
+import { UNDO_LIMITS } from '../batch.ts'
 import type { Cell, SqliteConnection } from './connection.ts'
 import { fromText, getPublished, putPublished } from './meta.ts'
 import { columnList, idOfKey, keyCells, keyCondition, keyList, perTable, toRow } from './rows.ts'
 import { createTable, quoted, ROW, type SqlTable } from './tables.ts'
 
-/** Rows written before other requests of the process get a turn: some 5 ms. */
-const SLICE = 1_000
-
 /** Writes a batch and publishes its end, within the caller's transaction. */
 export async function writeBatch(connection: SqliteConnection, batch: Batch): Promise<void> {
-  const pause = pauses()
+  let count = 0
+  // Rows written before other requests of the process get a turn: some 5 ms.
+  const pause = (): Promise<void> | undefined => (++count % 1_000 === 0 ? yieldEventLoop() : undefined)
   for (const [index, docs] of [
     [blocks, batch.blocks],
     [transactions, batch.transactions],
@@ -55,27 +54,18 @@ export function changesByTable(
   return tables
 }
 
-/** Yields to other requests after every `SLICE` calls; costs nothing in between. */
-function pauses(): () => Promise<void> | undefined {
-  let count = 0
-  return () => {
-    count += 1
-    return count % SLICE === 0 ? yieldEventLoop() : undefined
-  }
-}
-
 const insertSql = (table: SqlTable): string =>
   `INSERT INTO ${quoted(table.name)} (${columnList(table)}) VALUES (?${', ?'.repeat(table.head.length + table.columns.length - 1)})`
 
-/** Writes history documents and their places; places may be written as late as `end`. */
-type HistoryRows = { add(doc: object): void; end(): void }
-
-/** With `replace`, a place that another row has moves to the new row. */
+/**
+ * Writes history documents and their places; places may be written as late as `end`. With `replace`, a place that another
+ * row has moves to the new row.
+ */
 export function historyRows(
   connection: SqliteConnection,
   index: Index,
-  { replace = false }: { readonly replace?: boolean } = {},
-): HistoryRows {
+  { replace = false } = {},
+): { add(doc: object): void; end(): void } {
   const table = createTable(index)
   const insert = connection.statement(insertSql(table))
   if (table.places === undefined) return { add: doc => void insert.run(...toRow(table, doc)), end: () => undefined }
@@ -103,26 +93,14 @@ const upsertSql = perTable(table => {
   return `${insertSql(table)} ON CONFLICT ("id") DO UPDATE SET ${set}`
 })
 
-/** Writes rows of a table of places, several at once, in the order of the table. */
-type PlaceRows = {
-  add(places: readonly bigint[], row: bigint): void
-  /** Writes the remaining rows. */
-  end(): void
-}
-
-/** Places collected before they are written: some 4 ms. */
-const COLLECTED = 2_000
 /** Rows per statement. More are not cheaper. */
 const TOGETHER = 8
 
 /** `near`: the place as a double, which distinguishes nearly all places at a fraction of the time. */
 type PlaceRow = { readonly near: number; readonly place: bigint; readonly row: bigint }
 
-const byPlace = (a: PlaceRow, b: PlaceRow): number =>
-  a.near - b.near || (a.place < b.place ? -1 : a.place > b.place ? 1 : 0)
-
 /**
- * A row's lists are far apart in the table, but those of a thousand rows are close together. Sorted, with
+ * Writes rows of a table of places, several at once, in the order of the table; `end` writes the remaining ones. A row's lists are far apart in the table, but those of a thousand rows are close together. Sorted, with
  * eight places per statement, they take 0.4 times as long as one by one. With `replace`, a place that another
  * row has moves to the new row; if several new rows have it, the last one gets it.
  */
@@ -130,14 +108,14 @@ export function placeRows(
   connection: SqliteConnection,
   table: string,
   { replace }: { readonly replace: boolean },
-): PlaceRows {
+): { add(places: readonly bigint[], row: bigint): void; end(): void } {
   const verb = replace ? 'INSERT OR REPLACE' : 'INSERT'
   const statementOf = (rows: number) =>
     connection.statement(`${verb} INTO ${quoted(table)} ("place", "row") VALUES (?, ?)${', (?, ?)'.repeat(rows - 1)}`)
   const [several, one] = [statementOf(TOGETHER), statementOf(1)]
   let collected: PlaceRow[] = []
   const end = (): void => {
-    const sorted = collected.sort(byPlace)
+    const sorted = collected.sort((a, b) => a.near - b.near || (a.place < b.place ? -1 : Number(a.place > b.place)))
     collected = []
     const whole = sorted.length - (sorted.length % TOGETHER)
     const cells: bigint[] = []
@@ -153,7 +131,8 @@ export function placeRows(
   return {
     add: (places, row) => {
       for (const place of places) collected.push({ near: Number(place), place, row })
-      if (collected.length >= COLLECTED) end()
+      // Some 4 ms.
+      if (collected.length >= 2_000) end()
     },
     end,
   }
@@ -193,11 +172,8 @@ export function deleteHistory(connection: SqliteConnection, height: number): voi
   for (const index of historyIndices) {
     const table = createTable(index)
     const [column = ''] = table.key
-    const [first = null] =
-      keyCells(
-        table,
-        formatId(...([height + 1, 0, 0].slice(0, table.position.length) as Parameters<typeof formatId>)),
-      ) ?? []
+    const position = [height + 1, 0, 0].slice(0, table.position.length) as Parameters<typeof formatId>
+    const [first = null] = keyCells(table, formatId(...position)) ?? []
     const sql = `SELECT ${keyList(table)} FROM ${quoted(table.name)} WHERE ${quoted(column)} >= ?`
     for (const key of connection.rows(sql, first)) removeDocument(connection, index, idOfKey(table, key))
   }
@@ -253,14 +229,16 @@ export function keepUndo(
   batch: Pick<Batch, 'first' | 'end' | 'changes'>,
   before: string | undefined,
 ): void {
-  const documents = isUndoable(batch) ? formatUndo(batch.changes) : undefined
+  const { first, end } = batch
+  const isUndoable = first > 0 && end.lib - end.height <= UNDO_LIMITS.near
+  const documents = isUndoable ? formatUndo(batch.changes) : undefined
   if (before === undefined || documents === undefined || documents.length > UNDO_LIMITS.batchBytes) {
     clearUndo(connection)
     return
   }
   const bytes = BigInt(documents.length)
-  connection.statement(SQL.put).run(BigInt(batch.end.height), before, bytes, documents)
-  connection.statement(SQL.trim).run(BigInt(batch.end.height - UNDO_LIMITS.heights))
+  connection.statement(SQL.put).run(BigInt(end.height), before, bytes, documents)
+  connection.statement(SQL.trim).run(BigInt(end.height - UNDO_LIMITS.heights))
   while (Number(connection.row(SQL.bytes)?.[0] ?? 0n) > UNDO_LIMITS.bytes) connection.db.run(SQL.removeFirst)
 }
 
@@ -325,15 +303,13 @@ export function revertLast(
   const [last, before, documents] = connection.row(SQL.newest) ?? []
   if (last !== BigInt(height)) return undefined
   const all = JSON.parse(String(documents)) as readonly UndoEntry[]
-  for (const kept of all) restore(connection, kept)
+  for (const [name, id, cells] of all) {
+    const index = indexNamed(name)
+    if (cells === undefined) removeDocument(connection, index, id)
+    else upsertCells(connection, createTable(index), cells.map(readCell))
+  }
   connection.statement(SQL.remove).run(last)
   return { before: String(before), changed: all.map(([name, id]) => [indexNamed(name), id]) }
-}
-
-function restore(connection: SqliteConnection, [name, id, cells]: UndoEntry): void {
-  const index = indexNamed(name)
-  if (cells === undefined) removeDocument(connection, index, id)
-  else upsertCells(connection, createTable(index), cells.map(readCell))
 }
 
 /** The index of state with a name that this program wrote. */

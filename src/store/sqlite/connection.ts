@@ -23,9 +23,7 @@ export const FILE_DAMAGED =
 export function toSqliteFailure(name: string, error: unknown): unknown {
   if (error instanceof Failure) return error
   if (error instanceof RangeError && /BigInt|int64/.test(error.message))
-    return new Failure('defect', `${name}: a number does not fit in 64 bits: ${error.message}.`, {
-      cause: error,
-    })
+    return new Failure('defect', `${name}: a number does not fit in 64 bits: ${error.message}.`, { cause: error })
   const system = SYSTEM_CODES.get((error as { readonly code?: unknown } | undefined)?.code)
   if (!(error instanceof SQLiteError || (error instanceof Error && system !== undefined))) return error
   const { code = 'SQLITE_ERROR', message } = error as Error & { readonly code?: string }
@@ -49,19 +47,12 @@ export function toSqliteFailure(name: string, error: unknown): unknown {
         help: 'Set --store to another file.',
       })
     case 'SQLITE_CORRUPT':
-      return new Failure('damaged', text, {
-        cause: error,
-        help: FILE_DAMAGED,
-      })
+      return new Failure('damaged', text, { cause: error, help: FILE_DAMAGED })
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_READONLY':
     case 'SQLITE_PERM':
     case 'SQLITE_AUTH':
-      return new Failure('unavailable', text, {
-        cause: error,
-        retryable: false,
-        help: accessHelp(name),
-      })
+      return new Failure('unavailable', text, { cause: error, retryable: false, help: accessHelp(name) })
     case 'SQLITE_IOERR':
     case 'SQLITE_NOMEM':
     case 'SQLITE_INTERRUPT':
@@ -127,23 +118,11 @@ export type SqliteConnection = {
   readonly close: () => void
 }
 
-/** A reader's own page cache, KiB: further pages are in the system's cache anyway. */
-const READER_CACHE_KIB = 4_000
-/** A writer's page cache, KiB: a batch's pages should stay in memory until it commits. */
-const WRITER_CACHE_KIB = 32_000
-/** Maximum wait for a file that another process recovers, milliseconds. */
-const OPENING_MS = 2_000
-/** Size to which the write-ahead log is truncated after a checkpoint; a long batch may temporarily need more. */
-const LOG_BYTES = 64 * 1024 * 1024
-
 /** Whether the file exists. Throws Failure for a path to anything but a file: opening a pipe would block. */
 function exists(path: string, name: string): boolean {
   const found = findStats(path, name)
   if (found !== undefined && !found.isFile())
-    throw new Failure('unavailable', `${name} is not a file.`, {
-      retryable: false,
-      help: 'Set --store to a file.',
-    })
+    throw new Failure('unavailable', `${name} is not a file.`, { retryable: false, help: 'Set --store to a file.' })
   return found !== undefined
 }
 
@@ -165,7 +144,8 @@ export const openReader = (path: string, name: string): SqliteConnection | undef
   guarded(name, () => {
     if (!exists(path, name)) return undefined
     const connection = connect(path, name, new Database(path, { readonly: true, safeIntegers: true }))
-    connection.db.run(`PRAGMA cache_size = -${READER_CACHE_KIB}`)
+    // KiB. Further pages are in the system's cache anyway.
+    connection.db.run('PRAGMA cache_size = -4000')
     return connection
   })
 
@@ -180,25 +160,23 @@ export const openOrCreate = (path: string, name: string): SqliteConnection =>
     const connection = connect(path, name, new Database(path, { readwrite: true, safeIntegers: true }))
     const { db } = connection
     // After a kill, another process may be reading the log into the file; all later statements handle that themselves.
-    db.run(`PRAGMA busy_timeout = ${OPENING_MS}`)
+    db.run('PRAGMA busy_timeout = 2000')
     // The log outlives the last writer: without it a reader without write permission could not open the file.
     db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
-    db.run(`PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
+    // KiB. A batch's pages should stay in memory until it commits.
+    db.run('PRAGMA cache_size = -32000')
     // A returned commit is in the system's page cache, so it survives the death of the process. Power loss may revert
     // the last commits, whole ones only: the log is synced before each checkpoint (sqlite.org/wal.html).
     db.run('PRAGMA synchronous = NORMAL')
-    db.run(`PRAGMA journal_size_limit = ${LOG_BYTES}`)
+    // The log is truncated to this size after a checkpoint; a long batch may temporarily need more.
+    db.run(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
     db.run('PRAGMA busy_timeout = 0')
     return connection
   })
 
-/** A database in memory. */
-const openMemory = (): SqliteConnection =>
-  connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
-
 /** Runs `work` on a temporary database in memory. */
 export function inMemory<T>(work: (connection: SqliteConnection) => T): T {
-  const connection = openMemory()
+  const connection = connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
   try {
     return work(connection)
   } finally {

@@ -40,17 +40,13 @@ function changedKeysSince(connection: SqliteConnection, token: string): readonly
 /** An id of a key begins with ten hexadecimal digits. */
 const DIGITS = 10
 const END = 16 ** DIGITS
-const FEW = 100
-
-/** The rows of keys that can be read, and whether these are all. */
-type Salvaged = { readonly rows: readonly (readonly Cell[])[]; readonly isWhole: boolean }
 
 /**
- * Reads the table of keys of a damaged file. The table is a tree by id: where a page of it cannot be read, the ids on it
+ * Reads the table of keys of a damaged file: the rows that can be read, and whether these are all. The table is a tree by id: where a page of it cannot be read, the ids on it
  * are passed over, and reading goes on at the first id behind them that can be found.
  */
-function salvageRows(connection: SqliteConnection, columns: string): Salvaged {
-  const table = `SELECT ${columns} FROM "keys"`
+function salvageRows(connection: SqliteConnection) {
+  const table = `SELECT ${COLUMNS} FROM "keys"`
   /** Rows from an id on; undefined: damaged. */
   const readFrom = (id: string, operator: '>' | '>=', limit: number): readonly Cell[][] | undefined =>
     unlessDamaged(() => connection.rows(`${table} WHERE "id" ${operator} ? ORDER BY "id" LIMIT ${limit}`, id))
@@ -70,7 +66,7 @@ function salvageRows(connection: SqliteConnection, columns: string): Salvaged {
   const rows: (readonly Cell[])[] = []
   let isWhole = true
   for (let at = ''; ; at = String(rows.at(-1)?.[0] ?? '')) {
-    const next = readFrom(at, '>', FEW) ?? readFrom(at, '>', 1)
+    const next = readFrom(at, '>', 100) ?? readFrom(at, '>', 1)
     isWhole &&= next !== undefined
     const found = next ?? readBehind(at)
     if (found === undefined || found.length === 0) return { rows, isWhole }
@@ -107,10 +103,18 @@ function unlessDamaged<T>(work: () => T): T | undefined {
 const PAGE = 1_000
 const COLUMNS = '"id", "hash", "name", "perSecond", "perDay", "created", "expires", "revoked"'
 
-/** Keys in the same file as the documents. A write waits for a busy loader and never disturbs it. */
-export function createKeyStore(path: string, name: string, readers: Readers): KeyStore {
+/**
+ * Keys in the same file as the documents. A write waits for a busy loader and never disturbs it. `mayWrite` throws when
+ * writes are not allowed.
+ */
+export function createKeyStore(
+  { path, name }: { readonly path: string; readonly name: string },
+  readers: Readers,
+  mayWrite: () => void,
+): KeyStore {
   /** undefined: there is no store. */
   const writing = async <T>(work: (connection: SqliteConnection) => T): Promise<T | undefined> => {
+    mayWrite()
     const connection = openWriter(path, name)
     if (connection === undefined) return undefined
     try {
@@ -124,7 +128,6 @@ export function createKeyStore(path: string, name: string, readers: Readers): Ke
       connection.close()
     }
   }
-
   const change: KeyStore['change'] = async (id, terms) => {
     const changed = await writing(connection => {
       const [row] = connection.rows(`SELECT ${COLUMNS} FROM "keys" WHERE "id" = ?`, id)
@@ -138,14 +141,11 @@ export function createKeyStore(path: string, name: string, readers: Readers): Ke
     })
     return changed === true
   }
-
   return {
     add: async (...keys) => {
       const added = await writing(connection => insertKeys(connection, keys))
       if (added === undefined)
-        throw new Failure('conflict', `${name} is not created yet.`, {
-          help: "Run 'iostlens indices create' first.",
-        })
+        throw new Failure('conflict', `${name} is not created yet.`, { help: "Run 'iostlens indices create' first." })
     },
     list: async signal => {
       const rows = await readers.readOnce(connection => {
@@ -172,7 +172,7 @@ function salvageKeys(path: string, name: string) {
   const connection = openReader(path, name)
   if (connection === undefined) throw absentStore(name)
   try {
-    const { rows, isWhole } = salvageRows(connection, COLUMNS)
+    const { rows, isWhole } = salvageRows(connection)
     return { keys: rows.map(fromCells), isWhole }
   } finally {
     connection.close()
@@ -204,7 +204,12 @@ function readPage(connection: SqliteConnection, since = ''): KeyPage {
   const changed = known === file ? changedKeysSince(connection, token) : undefined
   if (changed === undefined) return readNext(connection, [file, lastKeyChange(connection), ''])
   const keys = changed.flatMap(id => connection.rows(`SELECT ${COLUMNS} FROM "keys" WHERE "id" = ?`, id).map(fromCells))
-  return { keys, isStart: false, isEnd: true, mark: markText([file, lastKeyChange(connection)]) }
+  return {
+    keys,
+    isStart: false,
+    isEnd: true,
+    mark: JSON.stringify([file, lastKeyChange(connection)] satisfies KeyMark),
+  }
 }
 
 /** The next keys by id. Those that change meanwhile are read again after the last one. */
@@ -214,10 +219,8 @@ function readNext(connection: SqliteConnection, [file, token, after = '']: KeyMa
   const isStart = after === ''
   const last = keys.length === PAGE ? keys.at(-1) : undefined
   const mark: KeyMark = last === undefined ? [file, token] : [file, token, last.id]
-  return { keys, isStart, isEnd: isStart && last === undefined, mark: markText(mark) }
+  return { keys, isStart, isEnd: isStart && last === undefined, mark: JSON.stringify(mark) }
 }
-
-const markText = (mark: KeyMark): string => JSON.stringify(mark)
 
 /** Throws 'damaged' for a store that has lost its table of keys, which is not the same as having no keys. */
 function requireTable(connection: SqliteConnection, name: string): void {

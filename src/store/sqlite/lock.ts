@@ -49,16 +49,20 @@ function findInode(file: string): bigint | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino
 }
 
-type ScratchFolder = { readonly path: string; close(): void }
-
 /**
  * A folder in `parent` for a temporary store, which may be as large as the real one. Folders of killed
  * processes are removed first: the lock of a folder ends with its process.
  */
-export function openScratchFolder(parent: string, prefix: string): ScratchFolder {
+export function openScratchFolder(parent: string, prefix: string): { readonly path: string; close(): void } {
   createFolder(parent)
   for (const entry of readdirSync(parent, { withFileTypes: true }))
-    if (entry.isDirectory() && entry.name.startsWith(prefix)) removeAbandoned(join(parent, entry.name))
+    if (entry.isDirectory() && entry.name.startsWith(prefix)) {
+      const abandoned = join(parent, entry.name)
+      const unlock = lockFolder(abandoned)
+      if (unlock === undefined) continue
+      rmSync(abandoned, { recursive: true, force: true })
+      unlock()
+    }
   for (;;) {
     const path = mkdtempSync(join(parent, prefix))
     giveToFolder(path)
@@ -73,13 +77,6 @@ export function openScratchFolder(parent: string, prefix: string): ScratchFolder
       },
     }
   }
-}
-
-function removeAbandoned(path: string): void {
-  const unlock = lockFolder(path)
-  if (unlock === undefined) return
-  rmSync(path, { recursive: true, force: true })
-  unlock()
 }
 
 /** undefined: another process has the lock, or removed the folder. */

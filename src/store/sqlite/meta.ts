@@ -119,8 +119,6 @@ export function checkVersion(connection: SqliteConnection, name: string, derivat
 
 /** Maximum wait for the write lock, milliseconds; then 'unavailable'. A batch takes seconds at most. */
 const TIMEOUT_MS = 30_000
-const FIRST_WAIT_MS = 1
-const LONGEST_WAIT_MS = 50
 
 /**
  * Runs `work` as one transaction with the write lock, and waits for the lock without blocking the process.
@@ -147,7 +145,7 @@ export async function inTransaction<T>(
 /** Retries `attempt` while SQLite refuses it as busy. */
 export async function whileBusy<T>(name: string, attempt: () => T): Promise<T> {
   const until = performance.now() + TIMEOUT_MS
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
     try {
       return attempt()
     } catch (error) {

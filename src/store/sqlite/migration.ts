@@ -50,10 +50,7 @@ function remake(connection: SqliteConnection, name: string): void {
   const sql = schema.find(object => object.name === name)?.sql
   const stored = listTables(connection, 'main').find(([table]) => table === name)?.[1]
   if (sql === undefined || stored === sql) return
-  if (stored === undefined) {
-    db.run(sql)
-    return
-  }
+  if (stored === undefined) return void db.run(sql)
   const old = `${name}.old`
   db.run(`ALTER TABLE main.${quoted(name)} RENAME TO ${quoted(old)}`)
   db.run(sql)
@@ -84,11 +81,6 @@ export function createSqliteMigration({ path, name, source, open }: Parts): Migr
       ...planFileMigration(connection),
       leftovers: existsSync(besidePath) ? [basename(besidePath)] : [],
     }))
-  const removeLeftovers = async (): Promise<readonly string[]> => {
-    const { leftovers } = plan()
-    remove(besidePath)
-    return leftovers
-  }
   return {
     source,
     plan: async () => plan(),
@@ -113,7 +105,11 @@ export function createSqliteMigration({ path, name, source, open }: Parts): Migr
       // The file beside serves no requests, and all its data is in the main file.
       remove(besidePath)
     },
-    removeLeftovers,
+    removeLeftovers: async () => {
+      const { leftovers } = plan()
+      remove(besidePath)
+      return leftovers
+    },
   }
 }
 

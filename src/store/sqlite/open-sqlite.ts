@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { Failure, getErrorMessage } from '#failure/failure.ts'
 import { derivationDifferences } from '#store/identity.ts'
-import type { KeyStore } from '#store/keys-port.ts'
 import { createFolder, describeRefusal, readDisk } from '#store/own-files.ts'
 import {
   type CallEnd,
@@ -17,7 +16,7 @@ import { guarded, openOrCreate, openReader, type SqliteConnection } from './conn
 import { createKeyStore } from './keys.ts'
 import { checkVersion, getIdentity, getPublished, inTransaction, readableIdentity, whileBusy } from './meta.ts'
 import { createSqliteMigration } from './migration.ts'
-import { createFileGuard, createReaders, holdView, type Readers, type StoreFileGuard } from './readers.ts'
+import { createFileGuard, createReaders, holdView, type Readers } from './readers.ts'
 import { restoreRecord } from './restore.ts'
 import { noteLayout } from './rows.ts'
 import { createMissing, everythingMissing, findSchemaDifferences, inspect } from './schema.ts'
@@ -44,12 +43,17 @@ type SqliteOptions = {
  * Committed batches survive the death of the process at any moment; power loss may cost the last batches,
  * never the consistency of the rest.
  */
-export function openSqlite({ path: given, readonly = false, writing, ...reading }: SqliteOptions): Store {
+export function openSqlite({ path: given, readonly = false, writing, onCall, derivation }: SqliteOptions): Store {
   const path = resolve(given)
   const name = `sqlite:${given}`
   const kept = createFileGuard(path, name)
-  const { readers, recordReaders, anyReaders } = openReaders({ path, name, kept, ...reading })
-  const report = createReports(reading.onCall)
+  const check = (connection: SqliteConnection) => checkVersion(connection, name, derivation)
+  const readers = createReaders(path, name, { check, kept, onCall })
+  // For keys and the chain's identity, which are the same in each derivation.
+  const recordReaders = createReaders(path, name, { kept })
+  // For files of any version, which are read as far as possible.
+  const anyReaders = createReaders(path, name, { check: noteLayout })
+  const report = createReports(onCall)
   const usage = openSqliteUsage(getUsagePath(path), path)
   // The lock of the file admits one writer at a time.
   let writer: Writer | undefined
@@ -83,7 +87,7 @@ export function openSqlite({ path: given, readonly = false, writing, ...reading 
       }),
     audit: async () => openAudit(path, name),
     backup: (file, how) => copyStore({ path, name, open: writing?.open }, file, how),
-    keys: guardedKeys(createKeyStore(path, name, recordReaders), mayWrite),
+    keys: createKeyStore({ path, name }, recordReaders, mayWrite),
     usage,
     migrating: createSqliteMigration({
       path,
@@ -110,23 +114,6 @@ const createChecks = (path: string, name: string): Pick<Store, 'check' | 'checkS
   disks: async () => [readDisk(dirname(path))],
 })
 
-type Opening = Pick<SqliteOptions, 'path' | 'onCall' | 'derivation'> & {
-  readonly name: string
-  readonly kept: StoreFileGuard
-}
-
-const openReaders = ({ path, name, kept, onCall, derivation }: Opening) => ({
-  readers: createReaders(path, name, {
-    check: connection => checkVersion(connection, name, derivation),
-    kept,
-    onCall,
-  }),
-  /** For keys and the chain's identity, which are the same in each derivation. */
-  recordReaders: createReaders(path, name, { kept }),
-  /** For files of any version, which are read as far as possible. */
-  anyReaders: createReaders(path, name, { check: noteLayout }),
-})
-
 const createStoreReads = (
   readers: Readers,
   { path, name, report }: { readonly path: string; readonly name: string; readonly report: ReportCall },
@@ -137,27 +124,17 @@ const createStoreReads = (
   hold: ({ signal }) => report('hold', () => holdView(readers, { path, name, signal })),
 })
 
-/** `mayWrite` throws when writes are not allowed. */
-const guardedKeys = (keys: KeyStore, mayWrite: () => void): KeyStore => ({
-  add: async (...added) => {
-    mayWrite()
-    await keys.add(...added)
-  },
-  list: signal => keys.list(signal),
-  salvage: () => keys.salvage(),
-  read: (since, signal) => keys.read(since, signal),
-  change: async (id, terms) => {
-    mayWrite()
-    return await keys.change(id, terms)
-  },
-  revoke: async (id, now) => {
-    mayWrite()
-    return await keys.revoke(id, now)
-  },
-})
-
 async function create(path: string, name: string): Promise<void> {
-  makeFolder(dirname(path), name)
+  const folder = dirname(path)
+  try {
+    createFolder(folder)
+  } catch (error) {
+    throw new Failure('unavailable', `${name}: the folder cannot be created: ${getErrorMessage(error)}.`, {
+      cause: error,
+      retryable: false,
+      help: `${describeRefusal(folder) ?? 'Set --store to a file in a folder that this user may create'}.`,
+    })
+  }
   const connection = openOrCreate(path, name)
   try {
     // Runs before anything is changed, because the file may be another program's.
@@ -180,17 +157,5 @@ function compare(
     return inspect(connection, name) === 'empty' ? everythingMissing() : guarded(name, () => differences(connection))
   } finally {
     connection.close()
-  }
-}
-
-function makeFolder(folder: string, name: string): void {
-  try {
-    createFolder(folder)
-  } catch (error) {
-    throw new Failure('unavailable', `${name}: the folder cannot be created: ${getErrorMessage(error)}.`, {
-      cause: error,
-      retryable: false,
-      help: `${describeRefusal(folder) ?? 'Set --store to a file in a folder that this user may create'}.`,
-    })
   }
 }

@@ -34,27 +34,22 @@ import {
   sortKeys,
 } from './tables.ts'
 
-/** Maximum documents per value: hashes practically never share 8 bytes by chance. */
-const HANDFUL = 16n
+/** Statements that read a document by its id, by index; each is built once. */
+const selects = new Map<string, { readonly table: SqlTable; readonly sql: string }>()
 
 export function getById(connection: SqliteConnection, index: Index, id: string): object | undefined {
-  const { table, sql } = selects.get(index.name) ?? buildSelect(index)
+  let select = selects.get(index.name)
+  if (select === undefined) {
+    const table = createTable(index)
+    const sql = `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`
+    select = { table, sql }
+    selects.set(index.name, select)
+  }
+  const { table, sql } = select
   const key = keyCells(table, id)
   if (key === undefined) return undefined
   const cells = connection.layout === undefined ? connection.row(sql, ...key) : formerRow(connection, table, id)
   return cells && toDoc(table, cells)
-}
-
-type Select = { readonly table: SqlTable; readonly sql: string }
-
-/** Statements that read a document by its id, by index; each is built once. */
-const selects = new Map<string, Select>()
-
-function buildSelect(index: Index): Select {
-  const table = createTable(index)
-  const sql = `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`
-  selects.set(index.name, { table, sql })
-  return { table, sql }
 }
 
 const blocksTable = createTable(blocks)
@@ -71,7 +66,8 @@ export function findByField(
   { field, value }: { readonly field: string; readonly value: bigint },
 ): readonly object[] {
   const table = createTable(index)
-  return connection.rows(findSql(table, field), value, HANDFUL).map(cells => toDoc(table, cells))
+  // Hashes practically never share 8 bytes by chance.
+  return connection.rows(findSql(table, field), value, 16n).map(cells => toDoc(table, cells))
 }
 
 /** Parameters: the value and a limit. */
@@ -178,19 +174,6 @@ export const dueSql =
   ' WHERE "next_due" >= ? AND "next_due" <= ? ORDER BY "next_due", "id" LIMIT ?'
 
 /**
- * Balances with `next_due` in (`after`, `until`], by next_due, then id. Users choose these times, so any
- * int64 is possible.
- */
-function dueBalances(
-  connection: SqliteConnection,
-  { after, until, limit }: { readonly after?: bigint; readonly until: bigint; readonly limit: number },
-): readonly BalanceDoc[] {
-  if (after === MAX_INT64) return []
-  const from = after === undefined ? MIN_INT64 : after + 1n
-  return connection.rows(dueSql, from, until, BigInt(limit)).map(cells => toDoc(balancesTable, cells) as BalanceDoc)
-}
-
-/**
  * Rows of an order along the order's own index; each skipped row costs some 30 ns. Only the start of a range
  * matters here, because rows are read sequentially and at most `limit`.
  */
@@ -202,8 +185,18 @@ export function rankedRows<I extends StateIndex>(
   const named = group === undefined ? [] : [group]
   const counts = [BigInt(limit), BigInt(skip)]
   const { after } = range ?? {}
-  const { table, all, rest } =
-    statements.get(`${index.name}.${name}`) ?? buildStatements(createTable(index), name, order)
+  const ranked = `${index.name}.${name}`
+  let built = statements.get(ranked)
+  if (built === undefined) {
+    const own = createTable(index)
+    built = {
+      table: own,
+      all: rankSql(own, name, order),
+      rest: order.counted ? rankAfterSql(own, name, order) : '',
+    }
+    statements.set(ranked, built)
+  }
+  const { table, all, rest } = built
   const rows =
     after === undefined
       ? connection.rows(all, ...named, ...counts)
@@ -212,18 +205,8 @@ export function rankedRows<I extends StateIndex>(
   return rows.map(cells => toDoc(table, cells) as DocOf<I>)
 }
 
-/** The statements that read an order from its top, and from a standing on. */
-type Statements = { readonly table: SqlTable; readonly all: string; readonly rest: string }
-
-/** Cached statements by index and order. */
-const statements = new Map<string, Statements>()
-
-function buildStatements(table: SqlTable, name: string, order: Order): Statements {
-  const all = rankSql(table, name, order)
-  const rest = order.counted ? rankAfterSql(table, name, order) : ''
-  statements.set(`${table.name}.${name}`, { table, all, rest })
-  return { table, all, rest }
-}
+/** The statements that read an order from its top, and from a standing on, by index and order; each is built once. */
+const statements = new Map<string, { readonly table: SqlTable; readonly all: string; readonly rest: string }>()
 
 /** Parameters: the group if there is one, then limit and offset. */
 export function rankSql(table: SqlTable, orderName: string, order: Order): string {
@@ -295,7 +278,14 @@ export function openStateReader(read: <T>(work: (reader: SqliteConnection) => T)
   return {
     get: <I extends StateIndex>(index: I, id: string) =>
       read(reader => getById(reader, index, id)) as DocOf<I> | undefined,
-    due: range => read(reader => dueBalances(reader, range)),
+    // Users choose these times, so any int64 is possible.
+    due: ({ after, until, limit }) =>
+      read(reader => {
+        if (after === MAX_INT64) return []
+        const from = after === undefined ? MIN_INT64 : after + 1n
+        const rows = reader.rows(dueSql, from, until, BigInt(limit))
+        return rows.map(cells => toDoc(balancesTable, cells) as BalanceDoc)
+      }),
     members: range => read(reader => readMembers(reader, range)),
   }
 }

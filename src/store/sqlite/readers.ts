@@ -120,10 +120,8 @@ export type StoreFileGuard = {
   readonly take: (connection: SqliteConnection) => void
 }
 
-type OpenedFile = { readonly file: string; readonly log: string | undefined; readonly identity: Identity }
-
 export function createFileGuard(path: string, name: string): StoreFileGuard {
-  let kept: OpenedFile | undefined
+  let kept: { readonly file: string; readonly log: string | undefined; readonly identity: Identity } | undefined
   const refuse = (what: string, help: string): never => {
     throw new Failure('unavailable', `${name} ${what}.`, { help })
   }
@@ -165,18 +163,6 @@ function identifyFile(path: string, leastBytes = 1): string | undefined {
   return found === undefined || found.size < leastBytes ? undefined : `${found.dev}/${found.ino}`
 }
 
-/**
- * Maximum concurrent reads; each has one connection (3 files), and further ones wait. The number exceeds that of
- * requests that may keep a view while they wait, for a node or for a ranking (46, `gate/queues.ts`), so that other requests
- * are answered meanwhile.
- */
-const READERS = 64
-/**
- * Maximum views that are held for lists that are sent whole, over minutes. They have connections of their own, so that no
- * read waits for a slow reader. As many lists may be sent: `--max-exports`, 24 at most, of keys and as many of visitors.
- */
-const HELD = 48
-
 export type Readers = {
   /** Runs `work` in one read transaction; undefined: there is no store yet. */
   readonly readOnce: <T>(work: (connection: SqliteConnection) => T, signal?: AbortSignal) => Promise<T | undefined>
@@ -212,8 +198,6 @@ type Reader = {
   state: ReadState | undefined
 }
 
-const outlived = () => new Failure('defect', 'A view was used after its read had ended.')
-
 /** Milliseconds for which a look at the path counts: after that, the next read looks whether it leads to another file. */
 export const LOOK_MS = 10
 
@@ -244,7 +228,12 @@ export function createReaders(
       isOfUse,
       closed,
     })
-  const [pool, heldPool] = [create(READERS), create(HELD)]
+  // Each concurrent read has one connection (3 files), and further ones wait. The number exceeds that of requests that may
+  // keep a view while they wait, for a node or for a ranking (46, `gate/queues.ts`), so that others are answered meanwhile.
+  const pool = create(64)
+  // Views are held for lists that are sent whole, over minutes. They have connections of their own, so that no read waits for
+  // a slow reader. As many lists may be sent: `--max-exports`, 24 at most, of keys and as many of visitors.
+  const heldPool = create(48)
   const lender = createLender(pool, name, check)
   const shared: SharedReads = { name, onCall, mayReadUnrepaired: false, stops: new Set() }
   return {
@@ -308,7 +297,7 @@ const createRead =
       stops.add(stop)
       signal?.addEventListener('abort', late)
       close = () => {
-        endView(outlived)
+        endView(() => new Failure('defect', 'A view was used after its read had ended.'))
         stops.delete(stop)
         signal?.removeEventListener('abort', late)
         end(reader)
@@ -378,43 +367,45 @@ function openStore(path: string, name: string, kept: StoreFileGuard | undefined)
   kept?.require()
   const connection = openReader(path, name)
   if (connection === undefined) return undefined
+  let isStore = false
   try {
-    if (inspect(connection, name) === 'store') {
-      kept?.take(connection)
-      return connection
-    }
+    isStore = inspect(connection, name) === 'store'
+    if (isStore) kept?.take(connection)
   } catch (error) {
     connection.close()
     throw error
   }
-  connection.close()
-  return undefined
+  if (!isStore) connection.close()
+  return isStore ? connection : undefined
 }
 
-/**
- * Size of the write-ahead log beyond which no view is held. The log cannot restart while a transaction reads
- * from it (sqlite.org/wal.html, "Checkpoint starvation"), so a held view makes it grow by all writes of a
- * load. The limit is ten times the need of the longest batches.
- */
-const MAX_LOG_BYTES = 2 * 1024 ** 3
-
-type Place = {
+type Holding = {
   readonly path: string
   readonly name: string
   readonly signal: AbortSignal | undefined
+  /**
+   * Size of the write-ahead log beyond which no view is held. The log cannot restart while a transaction reads from it
+   * (sqlite.org/wal.html, "Checkpoint starvation"), so a held view makes it grow by all writes of a load. The default is ten
+   * times the need of the longest batches.
+   */
   readonly mostLogBytes?: number
 }
 
-/** One read transaction that lasts until the view is closed; it occupies a connection (`HELD`). */
+/** One read transaction that lasts until the view is closed; it occupies a connection of the held ones. */
 export async function holdView(
   { read }: Pick<Readers, 'read'>,
-  { path, name, signal, mostLogBytes = MAX_LOG_BYTES }: Place,
+  { path, name, signal, mostLogBytes = 2 * 1024 ** 3 }: Holding,
 ): Promise<HeldView> {
   const opened = Promise.withResolvers<View>()
   const closed = Promise.withResolvers<void>()
   const requireSmallLog = (): void => {
     const { size = 0 } = statSync(`${path}-wal`, { throwIfNoEntry: false }) ?? {}
-    if (size > mostLogBytes) throw logTooLong(name, size)
+    if (size > mostLogBytes)
+      throw new Failure(
+        'unavailable',
+        `${name}: its log has ${size} bytes, too many for a view of one height to be kept while more is written.`,
+        { help: 'Retry when the load has reached the head of the chain.' },
+      )
   }
   requireSmallLog()
   const reading = read(
@@ -438,10 +429,3 @@ export async function holdView(
     close: closed.resolve,
   }
 }
-
-const logTooLong = (name: string, bytes: number): Failure =>
-  new Failure(
-    'unavailable',
-    `${name}: its log has ${bytes} bytes, too many for a view of one height to be kept while more is written.`,
-    { help: 'Retry when the load has reached the head of the chain.' },
-  )

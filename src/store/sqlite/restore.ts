@@ -74,15 +74,14 @@ function writeAnew(
     })
   const { height, hash, time } = last
   putPublished(connection, { height, hash, time, lib: height })
-  if (findUndoHeight(connection) === height || isAllCounted(connection, height)) return 'exact'
+  // Whether all blocks are stored, with as many transactions as were counted while loading.
+  const countRows = (index: AnyIndex): number =>
+    Number(connection.row(`SELECT count(*) FROM ${quoted(createTable(index).name)}`)?.[0])
+  const isAllCounted = (): boolean => {
+    const counted = get(statistics, STATISTICS) as StatisticsDoc | undefined
+    return countRows(blocks) === height + 1 && countRows(transactions) === counted?.transaction_count
+  }
+  if (findUndoHeight(connection) === height || isAllCounted()) return 'exact'
   putUnderRepair(connection, true)
   return 'open'
-}
-
-/** Whether all blocks up to a height are stored, with as many transactions as were counted while loading. */
-function isAllCounted(connection: SqliteConnection, height: number): boolean {
-  const countOf = (index: AnyIndex): number =>
-    Number(connection.row(`SELECT count(*) FROM ${quoted(createTable(index).name)}`)?.[0])
-  const counted = getById(connection, statistics, STATISTICS) as StatisticsDoc | undefined
-  return countOf(blocks) === height + 1 && countOf(transactions) === counted?.transaction_count
 }

@@ -56,15 +56,15 @@ function different(connection: SqliteConnection, object: SchemaObject, sql: stri
   const detail = `stored: ${sql.replaceAll(/\s+/g, ' ')}; expected: ${object.sql}`
   if (object.type === 'index') return { name: object.name, problem: 'different', detail }
   const stored = new Map(readColumns(connection, object.name))
-  const expected = new Map(expectedColumns(object))
+  // SQLite itself parses the expected definition, in a database in memory.
+  const expected = inMemory(scratch => {
+    scratch.db.run(object.sql)
+    return new Map(readColumns(scratch, object.name))
+  })
   const columns = [...new Set([...expected.keys(), ...stored.keys()])]
     .filter(column => stored.get(column) !== expected.get(column))
     .map(column => `column ${column} is ${stored.get(column) ?? 'absent'}, expected ${expected.get(column) ?? 'none'}`)
-  return {
-    name: object.name,
-    problem: 'different',
-    detail: columns.length > 0 ? columns.join('; ') : detail,
-  }
+  return { name: object.name, problem: 'different', detail: columns.length > 0 ? columns.join('; ') : detail }
 }
 
 /** Pairs of a column and its type with constraints. */
@@ -75,13 +75,6 @@ const readColumns = (connection: SqliteConnection, table: string): readonly (rea
       String(name),
       `${type}${pk === 0n ? '' : ' PRIMARY KEY'}${notNull === 0n ? '' : ' NOT NULL'}`,
     ])
-
-/** Like `readColumns`, for the expected table: SQLite itself parses the definition, in a database in memory. */
-const expectedColumns = ({ name, sql }: SchemaObject): readonly (readonly [string, string])[] =>
-  inMemory(scratch => {
-    scratch.db.run(sql)
-    return readColumns(scratch, name)
-  })
 
 /** Creates missing objects, in a transaction. Throws 'conflict' for differences, 'damaged' for lost tables. */
 export function createMissing(connection: SqliteConnection, name: string): void {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { balances } from '#indices/balance.ts'
-import { type StateIndex, stateIndices } from '#indices/registry.ts'
+import { stateIndices } from '#indices/registry.ts'
 import { findCountedOrder } from '#indices/standing.ts'
 import { createFolder } from '#store/own-files.ts'
 import { asRecord, isCount } from '#store/published.ts'
@@ -17,26 +17,24 @@ import { getById, openStateReader } from './read.ts'
 import { createTable, fieldIndexName, META, orderIndexName, quoted, type SchemaObject } from './tables.ts'
 
 /** Tables of state with the indexes that a loader reads: counted orders, and the times of frozen amounts. */
-const SCHEMA: readonly SchemaObject[] = [META, ...stateIndices.flatMap(listObjects)]
-
-function listObjects(index: StateIndex): readonly SchemaObject[] {
-  const { name, objects } = createTable(index)
-  const order = findCountedOrder(index)
-  const read = new Set([
-    ...(order === undefined ? [] : [orderIndexName(name, order.name)]),
-    ...(index.name === balances.name ? [fieldIndexName(name, 'next_due')] : []),
-  ])
-  return objects.filter(object => object.type === 'table' || read.has(object.name))
-}
+const SCHEMA: readonly SchemaObject[] = [
+  META,
+  ...stateIndices.flatMap(index => {
+    const { name, objects } = createTable(index)
+    const order = findCountedOrder(index)
+    const read = new Set([
+      ...(order === undefined ? [] : [orderIndexName(name, order.name)]),
+      ...(index.name === balances.name ? [fieldIndexName(name, 'next_due')] : []),
+    ])
+    return objects.filter(object => object.type === 'table' || read.has(object.name))
+  }),
+]
 
 /** A file with other tables than these was written by another version. */
 const FINGERPRINT = new Bun.CryptoHasher('sha256').update(SCHEMA.map(({ sql }) => sql).join('\n')).digest('hex')
 /** Keys of "meta": the batch that the file is at, and the ids of its documents as long as the store may lack some of them. */
 const MARK = 'mark'
 const UNSENT = 'unsent'
-
-/** Documents written before other work of the process gets a turn: some 5 ms. */
-const SLICE = 1_000
 
 /**
  * Opens the file, and creates it if there is none. A damaged file, or one of another version, is emptied. Throws 'conflict'
@@ -164,7 +162,11 @@ function createStateFile({ path, name, connection, unlock }: Parts): StateFile {
       return mark
     },
     clear: async () => {
-      await write(() => clearAll(connection), undefined)
+      await write(() => {
+        for (const key of [MARK, UNSENT]) removeMeta(connection, key)
+        clearUndo(connection)
+        for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoted(createTable(index).name)}`)
+      }, undefined)
       mark = undefined
     },
     put: (docs, next) =>
@@ -192,19 +194,13 @@ async function putBatch(
   writeMeta(connection, UNSENT, JSON.stringify(batch.changes.map(({ index, doc }) => [index.name, doc.id])))
 }
 
-function clearAll(connection: SqliteConnection): void {
-  removeMeta(connection, MARK)
-  removeMeta(connection, UNSENT)
-  clearUndo(connection)
-  for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoted(createTable(index).name)}`)
-}
-
 async function putDocuments(connection: SqliteConnection, docs: Iterable<StateDocument>): Promise<void> {
   let written = 0
   for (const { index, doc } of docs) {
     upsert(connection, createTable(index), doc)
     written += 1
-    if (written % SLICE === 0) await yieldEventLoop()
+    // Other work of the process gets a turn after some 5 ms.
+    if (written % 1_000 === 0) await yieldEventLoop()
   }
 }
 

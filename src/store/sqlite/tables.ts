@@ -1,4 +1,4 @@
-import type { Field, FieldKind, Index, Order } from '#indices/define.ts'
+import type { FieldKind, Index, Order } from '#indices/define.ts'
 import { TX_PLACES } from '#indices/position.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { type Follows, findFollows } from './packed/values.ts'
@@ -81,8 +81,6 @@ const sqlTypes: Readonly<Record<FieldKind, string>> = {
   hash8: 'INTEGER',
 }
 
-const PLAIN: ReadonlySet<FieldKind> = new Set(['keyword', 'text', 'long', 'hash8'])
-
 /** The table of an index. */
 function getTable(index: Index): SqlTable {
   const isNumbered = isPosition(index)
@@ -92,7 +90,7 @@ function getTable(index: Index): SqlTable {
         name,
         kind,
         optional,
-        isPlain: PLAIN.has(kind),
+        isPlain: kind === 'keyword' || kind === 'text' || kind === 'long' || kind === 'hash8',
         follows: findFollows(index.name, name),
       }),
     )
@@ -109,7 +107,7 @@ function getTable(index: Index): SqlTable {
     places,
     objects: [
       { name: index.name, type: 'table', sql: tableSql(index, columns) },
-      ...(places === undefined ? [] : [placesTable(places)]),
+      ...(places === undefined ? [] : [{ name: places, type: 'table' as const, sql: placesSql(places) }]),
       ...Object.entries(index.orders).map(([name, order]) => orderIndex(index.name, name, order)),
       ...fieldIndexes(index),
     ],
@@ -163,11 +161,8 @@ const isClustered = ({ kind, orders, fields }: Index): boolean =>
   kind === 'state' && (Object.keys(orders).length > 0 || !Object.values(fields).some(field => field.kind === 'json'))
 
 /** Maps a place to a row number. The place is the side table's row id, so a page of a list is one range. */
-const placesTable = (name: string): SchemaObject => ({
-  name,
-  type: 'table',
-  sql: `CREATE TABLE ${quoted(name)} ("place" INTEGER PRIMARY KEY, "row" INTEGER NOT NULL) STRICT`,
-})
+const placesSql = (name: string): string =>
+  `CREATE TABLE ${quoted(name)} ("place" INTEGER PRIMARY KEY, "row" INTEGER NOT NULL) STRICT`
 
 function orderIndex(table: string, name: string, order: Order): SchemaObject {
   const sorted = order.by.map(([field]) => field)
@@ -198,7 +193,10 @@ function fieldIndexes(index: Index): readonly SchemaObject[] {
     ]),
   )
   return Object.entries(index.fields)
-    .filter(([name, field]) => index.finds.includes(name) || isSearchedAlone(field, ordered.has(name)))
+    .filter(
+      ([name, { searched, kind }]) =>
+        index.finds.includes(name) || (searched && kind !== 'places' && !ordered.has(name)),
+    )
     .filter(([name]) => name !== index.named || name === namesColumn(index))
     .map(([name, { optional }]) => ({
       name: fieldIndexName(index.name, name),
@@ -208,9 +206,6 @@ function fieldIndexes(index: Index): readonly SchemaObject[] {
         (optional ? ` WHERE ${quoted(name)} IS NOT NULL` : ''),
     }))
 }
-
-const isSearchedAlone = (field: Field, isOrdered: boolean): boolean =>
-  field.searched && field.kind !== 'places' && !isOrdered
 
 /** Column of an index's names. If every document has a name, it is the id, which the table's key covers. */
 export const namesColumn = ({ named, fields }: Index): string | undefined =>

@@ -5,9 +5,6 @@ import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { createFolder } from '#store/own-files.ts'
 import { guarded, openOrCreate, type SqliteConnection } from './connection.ts'
 
-/** Maximum wait for another process's write, milliseconds; this process answers no requests meanwhile. */
-const BUSY_MS = 50
-
 /** The file with the counts of a store's keys. It is a separate file, so that counting waits for no loader. */
 export function getUsagePath(store: string): string {
   const name = basename(store)
@@ -42,14 +39,10 @@ export function openSqliteUsage(path: string, beside?: string): Usage {
         if (!isThere(path)) return []
         return open()
           .rows('SELECT "day", "key", "count", "last" FROM "usage" WHERE "day" >= ?', BigInt(day))
-          .map(
-            ([day, key, requests, last]): KeyDay => ({
-              day: Number(day),
-              key: String(key),
-              requests: Number(requests),
-              last: Number(last),
-            }),
-          )
+          .map(([day, key, ...rest]): KeyDay => {
+            const [requests = 0, last = 0] = rest.map(Number)
+            return { day: Number(day), key: String(key), requests, last }
+          })
       }),
     close: async () => close(),
   }
@@ -62,7 +55,8 @@ function openFile(path: string, name: string): SqliteConnection {
   const connection = openOrCreate(path, name)
   try {
     const { db } = connection
-    db.run(`PRAGMA busy_timeout = ${BUSY_MS}`)
+    // This process answers no requests while it waits for another one's write.
+    db.run('PRAGMA busy_timeout = 50')
     // Counts lost to a power failure are acceptable.
     db.run('PRAGMA synchronous = OFF')
     db.run(
@@ -78,10 +72,11 @@ function openFile(path: string, name: string): SqliteConnection {
   }
 }
 
-type Added = { readonly day: number; readonly counts: ReadonlyMap<string, number>; readonly at: number }
-
 /** Adds counts and returns the totals in one transaction, so that a failed addition stores nothing. */
-function addUsage(connection: SqliteConnection, { day, counts, at }: Added): ReadonlyMap<string, number> {
+function addUsage(
+  connection: SqliteConnection,
+  { day, counts, at }: { readonly day: number; readonly counts: ReadonlyMap<string, number>; readonly at: number },
+): ReadonlyMap<string, number> {
   const all = () =>
     new Map(
       connection

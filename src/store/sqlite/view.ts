@@ -25,34 +25,17 @@ export type ReadState = {
   readonly docs: BoundedCache<object | undefined>
 }
 
-/** Maximum characters of cached documents per connection: some 2 MB, or 15 MB if all are lists of short lists. */
-const MAX_CHARACTERS = 500_000
-
 /** The state in the current transaction; undefined: nothing is published. */
 export function readState(connection: SqliteConnection): ReadState | undefined {
   const at = getPublished(connection)
-  return at && { at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(MAX_CHARACTERS) }
+  // This many characters take some 2 MB, or 15 MB if all are lists of short lists.
+  return at && { at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(500_000) }
 }
 
 type Viewing = {
   readonly view: View
   /** Ends the view: every later call throws the first `reason`, because it must not read another snapshot. */
   readonly end: (reason: () => Failure) => void
-}
-
-/**
- * Time after which reads yield, milliseconds. Without this, nothing else would run, deadlines included,
- * because reads never wait.
- */
-const SLICE_MS = 10
-
-function readable(connection: SqliteConnection, index: Index, id: string): object | undefined {
-  try {
-    return getById(connection, index, id)
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'damaged') return undefined
-    throw error
-  }
 }
 
 function createReadGuard() {
@@ -66,7 +49,8 @@ function createReadGuard() {
   /** Waits until the next read may begin, if it must. Throws the reason for which the view has ended. */
   const turn = (): Promise<void> | undefined => {
     if (ended !== undefined) throw ended()
-    return performance.now() - since > SLICE_MS ? wait() : undefined
+    // If reads did not yield, nothing else would run, deadlines included, because reads never wait.
+    return performance.now() - since > 10 ? wait() : undefined
   }
   const end = (reason: () => Failure): void => {
     ended ??= reason
@@ -84,8 +68,14 @@ function readDocument(
   index: Index,
   id: string,
 ): object | undefined {
-  // A damaged document counts as absent for this reader alone, so it is not cached.
-  if (isDamaged) return readable(connection, index, id)
+  if (isDamaged)
+    try {
+      return getById(connection, index, id)
+    } catch (error) {
+      // A damaged document counts as absent for this reader alone, so it is not cached.
+      if (error instanceof Failure && error.kind === 'damaged') return undefined
+      throw error
+    }
   const key = index.kind === 'history' ? undefined : `${index.name}/${id}`
   const known = key === undefined ? undefined : docs.get(key)
   if (known !== undefined) return known.value

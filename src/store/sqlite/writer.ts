@@ -5,8 +5,8 @@ import { blockId } from '#indices/position.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { refuseDifferent, unfinishedRepair } from '#store/failures.ts'
 import { checkIdentity } from '#store/identity.ts'
-import type { Batch, History, Identity, Published, RepairWriter, ReportCall, Writer } from '#store/port.ts'
-import { appendedHistory, type BatchBounds, checkBatch, createBatch, NOTHING_FILLED } from '../batch.ts'
+import type { Batch, Identity, Published, RepairWriter, ReportCall, Writer } from '#store/port.ts'
+import { appendedHistory, checkBatch, createBatch, NOTHING_FILLED } from '../batch.ts'
 import {
   clearUndo,
   createUndo,
@@ -162,7 +162,11 @@ const createSqliteRepairWriter = (lock: WriteLock): RepairWriter => ({
   },
   shut: () => lock.write(writing => putUnderRepair(writing, true)),
   blockAt: height => lock.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
-  endings: () => lock.read(listEndings),
+  // Heights of the published record, of the last block, and of the last batch that can be reverted.
+  endings: () =>
+    lock.read(reader =>
+      [getPublished(reader)?.height, lastBlock(reader), findUndoHeight(reader)].filter(height => height !== undefined),
+    ),
   takeBack: async height => {
     let end: Published | undefined
     await lock.write(writing => {
@@ -185,18 +189,6 @@ const createSqliteRepairWriter = (lock: WriteLock): RepairWriter => ({
   },
 })
 
-/** Heights of the published record, of the last block, and of the last batch that can be reverted. */
-const listEndings = (reader: SqliteConnection): readonly number[] =>
-  [getPublished(reader)?.height, lastBlock(reader), findUndoHeight(reader)].filter(height => height !== undefined)
-
-/**
- * Large enough to be cheap, small enough to be in memory twice: one batch being written, one being derived. A
- * block of an airdrop changes three documents of state per row.
- */
-const BOUNDS: BatchBounds = { documents: 20_000, bytes: 8_000_000, changes: 15_000 }
-
-const NO_HISTORY: History = { blocks: [], transactions: [], records: [], filling: NOTHING_FILLED }
-
 function createWriter(lock: WriteLock, report: ReportCall): Writer {
   const repair = createSqliteRepairWriter(lock)
   const appended = appendedHistory()
@@ -208,11 +200,24 @@ function createWriter(lock: WriteLock, report: ReportCall): Writer {
     get checkpoint() {
       return lock.checkpoint
     },
-    bounds: BOUNDS,
+    // Large enough to be cheap, small enough to be in memory twice: one batch being written, one being derived. A block of an
+    // airdrop changes three documents of state per row.
+    bounds: { documents: 20_000, bytes: 8_000_000, changes: 15_000 },
     openState: () => report('state', async () => openStateReader(lock.readNow)),
     transactionsOf: hashes =>
       report('state', async () =>
-        lock.read(reader => snapshot(reader, () => hashes.flatMap(createTransactionFinder(reader)))),
+        lock.read(reader => {
+          // All of the same snapshot.
+          reader.db.run('BEGIN')
+          try {
+            return hashes.flatMap(hash => {
+              const found = findByField(reader, transactions, { field: 'hash8', value: hash8(hash) })
+              return (found as readonly TransactionDoc[]).filter(doc => doc.hash === hash)
+            })
+          } finally {
+            reader.db.run('COMMIT')
+          }
+        }),
       ),
     append: history =>
       report('append', async () => {
@@ -222,7 +227,7 @@ function createWriter(lock: WriteLock, report: ReportCall): Writer {
     commit: end =>
       report('commit', async () => {
         lock.check()
-        const history = appended.take() ?? NO_HISTORY
+        const history = appended.take() ?? { blocks: [], transactions: [], records: [], filling: NOTHING_FILLED }
         const batch = createBatch(history, end, (lock.checkpoint?.height ?? -1) + 1)
         if (!lock.isWriting) checkBatch(batch, lock.checkpoint)
         if (!(await lock.writeFar(batch)))
@@ -236,24 +241,6 @@ function createWriter(lock: WriteLock, report: ReportCall): Writer {
   }
 }
 
-/** Runs several statements on the same snapshot. */
-function snapshot<T>({ db }: SqliteConnection, work: () => T): T {
-  db.run('BEGIN')
-  try {
-    return work()
-  } finally {
-    db.run('COMMIT')
-  }
-}
-
-const createTransactionFinder =
-  (reader: SqliteConnection) =>
-  (hash: string): readonly TransactionDoc[] => {
-    const found = findByField(reader, transactions, { field: 'hash8', value: hash8(hash) })
-    return (found as readonly TransactionDoc[]).filter(doc => doc.hash === hash)
-  }
-
-type File = { readonly path: string; readonly name: string }
 type Taking = {
   readonly identity: Identity
   readonly repair: boolean
@@ -262,7 +249,10 @@ type Taking = {
 }
 
 /** Opens the store for exclusive writing, see `Store.takeOver`. */
-export async function takeOverStore({ path, name }: File, taking: Taking): Promise<Writer> {
+export async function takeOverStore(
+  { path, name }: { readonly path: string; readonly name: string },
+  taking: Taking,
+): Promise<Writer> {
   const writing = openWriter(path, name)
   const release = { lock: () => {}, reader: () => {} }
   try {
@@ -276,7 +266,15 @@ export async function takeOverStore({ path, name }: File, taking: Taking): Promi
     if (reader === undefined) throw notCreated(name)
     release.reader = reader.close
     const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
-    const checkpoint = await inTransaction(writing, name, () => begin(writing, name, { ...taking, owner }))
+    const checkpoint = await inTransaction(writing, name, () => {
+      const stored = getIdentity(writing)
+      checkIdentity(name, stored, taking.identity)
+      if (!taking.repair && isUnderRepair(writing)) throw unfinishedRepair(name)
+      createUndo(writing)
+      if (stored === undefined) putIdentity(writing, taking.identity)
+      putOwner(writing, owner)
+      return getPublished(writing)
+    })
     const far = taking.farBatches?.({ path, name, owner, file: writing.file })
     return createWriter(createWriteLock({ name, writing, reader, owner, checkpoint, unlock, far }), taking.report)
   } catch (error) {
@@ -285,21 +283,6 @@ export async function takeOverStore({ path, name }: File, taking: Taking): Promi
     release.lock()
     throw error
   }
-}
-
-/** Records the new writer, within the caller's transaction; returns the end of the store. */
-function begin(
-  writing: SqliteConnection,
-  name: string,
-  { identity, repair, owner }: Taking & { readonly owner: Owner },
-): Published | undefined {
-  const stored = getIdentity(writing)
-  checkIdentity(name, stored, identity)
-  if (!repair && isUnderRepair(writing)) throw unfinishedRepair(name)
-  createUndo(writing)
-  if (stored === undefined) putIdentity(writing, identity)
-  putOwner(writing, owner)
-  return getPublished(writing)
 }
 
 const notCreated = (name: string): Failure =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type BulkItem, createItem, cutRuns, judgeAnswer, rewriteSeenItem } from './bulk.ts'
+import { type BulkItem, cutRuns, judgeAnswer, rewriteSeenItem, toItem } from './bulk.ts'
 
 const error = (type: string) => ({ type, reason: 'because' })
 type Fate = readonly [
@@ -42,8 +42,8 @@ test('an item: what becomes of it depends on its action and its answer', () => {
 })
 
 test('an item: its length is in bytes, with what was seen of the document', () => {
-  expect(createItem('i', 'é"', '{"a":1}').bytes).toBe(47)
-  expect(rewriteSeenItem(createItem('i', 'x', '{"a":1}'), { seqNo: 7, primaryTerm: 2 })).toMatchObject({
+  expect(toItem('create', { index: 'i', id: 'é"' }, '{"a":1}').bytes).toBe(47)
+  expect(rewriteSeenItem(toItem('create', { index: 'i', id: 'x' }, '{"a":1}'), { seqNo: 7, primaryTerm: 2 })).toMatchObject({
     lines: '{"index":{"_index":"i","_id":"x","if_seq_no":7,"if_primary_term":2}}\n{"a":1}\n',
     bytes: 77,
   })

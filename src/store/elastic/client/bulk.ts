@@ -7,7 +7,6 @@ import {
   BLOCKED,
   callTyped,
   type ElasticError,
-  type ElasticResponse,
   formatReason,
   isTransient,
   MISSING_INDEX,
@@ -39,11 +38,11 @@ type ItemAnswer = {
   readonly forced_refresh?: boolean
 }
 
-function formatItem(
+/** `meta`: further members of the action, each after a comma. */
+export function toItem(
   action: BulkItem['action'],
-  { index, id }: Ref,
-  /** `meta`: further members of the action, each after a comma. */
-  { meta = '', source }: { readonly meta?: string; readonly source?: string | undefined } = {},
+  { index, id, meta = '' }: Ref & { readonly meta?: string },
+  source?: string,
 ): BulkItem {
   // Concatenated instead of serialized, for speed: one item per document.
   const head = `{"${action}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}${meta}}}`
@@ -52,38 +51,23 @@ function formatItem(
   return { action, index, id, lines, bytes, ...(source === undefined ? {} : { source }) }
 }
 
-export function createItem(index: string, id: string, source: string): BulkItem {
-  return formatItem('create', { index, id }, { source })
-}
-
 /** Writes a document unless a higher version is stored; the same version is written again. */
 export function toVersionedItem(ref: Ref, version: number, source: string): BulkItem {
-  return formatItem('index', ref, { meta: `,"version":${version},"version_type":"external_gte"`, source })
-}
-
-export function indexItem(index: string, id: string, source: string): BulkItem {
-  return formatItem('index', { index, id }, { source })
+  return toItem('index', { ...ref, meta: `,"version":${version},"version_type":"external_gte"` }, source)
 }
 
 /** Overwrites the version that was read; refused if the document was written or deleted since. */
-export function rewriteSeenItem(
-  { index, id, source }: Pick<BulkItem, 'index' | 'id' | 'source'>,
-  seen: SeqNo,
-): BulkItem {
-  return { ...formatItem('index', { index, id }, { meta: formatSeen(seen), source }), seen: true }
+export function rewriteSeenItem(item: Pick<BulkItem, 'index' | 'id' | 'source'>, seen: SeqNo): BulkItem {
+  return { ...toItem('index', { ...item, meta: formatSeen(seen) }, item.source), seen: true }
 }
 
 /** Deletes the version that was read; a document written since stays. */
 export function deleteSeenItem(ref: Ref, seen: SeqNo): BulkItem {
-  return formatItem('delete', ref, { meta: formatSeen(seen) })
+  return toItem('delete', { ...ref, meta: formatSeen(seen) })
 }
 
 function formatSeen({ seqNo, primaryTerm }: SeqNo): string {
   return `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`
-}
-
-export function deleteItem(index: string, id: string): BulkItem {
-  return formatItem('delete', { index, id })
 }
 
 type ItemOutcome =
@@ -132,23 +116,22 @@ export function* cutRuns<T extends { readonly bytes: number }>(
   if (run.length > 0) yield run
 }
 
-/** A hung server is left out of the answer. */
-const DISK_TIMEOUT_MS = 5_000
-
 /**
  * Names the disk with the smallest share of free space and its server, as a sentence for a message about
  * refused writes. undefined: the user lacks the privilege, or no server answers.
  */
 async function findFullestDisk(connection: ElasticConnection): Promise<string | undefined> {
-  const filter_path = 'nodes.*.name,nodes.*.fs.data'
-  const calling = { what: 'read the state of the disks', timeoutMs: DISK_TIMEOUT_MS }
+  // A hung server is left out of the answer.
+  const asked = { metric: 'fs', filter_path: 'nodes.*.name,nodes.*.fs.data', timeout: '5000ms' } as const
+  const calling = { what: 'read the state of the disks', timeoutMs: 5_000 }
+  const toGigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1)
   try {
     const { nodes = {} } = await callTyped<estypes.NodesStatsResponse>(connection, calling, (client, options) =>
-      client.nodes.stats({ metric: 'fs', filter_path, timeout: `${DISK_TIMEOUT_MS}ms` }, options),
+      client.nodes.stats(asked, options),
     )
     const disks = Object.values(nodes).flatMap(({ name = '', fs }) =>
       (fs?.data ?? []).map(({ path = '', total_in_bytes: total = 0, available_in_bytes: free = 0 }) => ({
-        text: `The fullest disk is that of server ${name} (${path}): ${formatGigabytes(free)} of ${formatGigabytes(total)} GB are free.`,
+        text: `The fullest disk is that of server ${name} (${path}): ${toGigabytes(free)} of ${toGigabytes(total)} GB are free.`,
         share: total === 0 ? 1 : free / total,
       })),
     )
@@ -158,14 +141,7 @@ async function findFullestDisk(connection: ElasticConnection): Promise<string | 
   }
 }
 
-function formatGigabytes(bytes: number): string {
-  return (bytes / 1e9).toFixed(1)
-}
-
 const IN_FLIGHT = 3
-
-/** The members of an answer that are read. */
-const ANSWERED = 'items.*.status,items.*.forced_refresh,items.*.error.type,items.*.error.reason,items.*.error.caused_by'
 
 type BulkResult = {
   /** The items that conflicted: the document already exists, or changed since it was read. */
@@ -261,8 +237,10 @@ async function sendHalves(
 
 async function tryRun(sender: Sender, items: readonly BulkItem[], refreshes: boolean): Promise<Tried> {
   const nothing = { again: items, existing: [], searchable: false, blocked: false, isTooLarge: false }
+  const filter_path =
+    'items.*.status,items.*.forced_refresh,items.*.error.type,items.*.error.reason,items.*.error.caused_by'
   // Keeps a write from recreating a deleted index with a guessed mapping.
-  const query = { require_alias: 'true', filter_path: ANSWERED, ...(refreshes ? { refresh: 'true' } : {}) }
+  const query = { require_alias: 'true', filter_path, ...(refreshes ? { refresh: 'true' } : {}) }
   const lines = items.map(item => item.lines).join('')
   const { connection, writeTimeoutMs: timeoutMs } = sender
   let answers: ItemAnswers
@@ -274,7 +252,16 @@ async function tryRun(sender: Sender, items: readonly BulkItem[], refreshes: boo
     const blocked = error.type === BLOCKED
     if (blocked || isTransient(status)) return { ...nothing, blocked, reason: formatReason(error) }
     if (status >= 300) throw toElasticFailure({ connection, what: 'write in bulk' }, { status, error })
-    answers = parseItemAnswers(sender, items, answer)
+    const origin = { connection, what: `write ${items[0]?.index} in bulk` }
+    // An unclear answer counts as no answer: the next attempt finds out which items were carried out.
+    answers = requireValid(
+      origin,
+      parseAnswer<{ readonly items?: ItemAnswers }>(origin, answer.text)?.items,
+      all =>
+        Array.isArray(all) &&
+        all.length === items.length &&
+        all.every((each, at) => Number.isInteger(each?.[items[at]?.action ?? '']?.status)),
+    )
   } catch (error) {
     return { ...nothing, reason: toRetryReason(error) }
   }
@@ -282,21 +269,6 @@ async function tryRun(sender: Sender, items: readonly BulkItem[], refreshes: boo
 }
 
 type ItemAnswers = readonly Readonly<Record<string, ItemAnswer>>[]
-
-/** An unclear answer counts as no answer: the next attempt finds out which items were carried out. */
-function parseItemAnswers(
-  { connection }: Sender,
-  pending: readonly BulkItem[],
-  { text }: ElasticResponse,
-): ItemAnswers {
-  const origin = { connection, what: `write ${pending[0]?.index} in bulk` }
-  const { items } = parseAnswer<{ readonly items?: ItemAnswers }>(origin, text) ?? {}
-  const isClear = (all: ItemAnswers): boolean =>
-    Array.isArray(all) &&
-    all.length === pending.length &&
-    all.every((each, at) => Number.isInteger(each?.[pending[at]?.action ?? '']?.status))
-  return requireValid(origin, items, isClear)
-}
 
 function sortAnswers({ connection }: Sender, items: readonly BulkItem[], answers: ItemAnswers): Tried {
   const again: BulkItem[] = []
@@ -332,20 +304,15 @@ export async function sendAcknowledged(
 ): Promise<boolean> {
   const { existing, searchable } = await sendBulk(sender, items, options)
   if (existing.length === 0) return searchable
-  await acknowledgeItems(sender, existing)
-  return false
-}
-
-async function acknowledgeItems(sender: Sender, existing: readonly BulkItem[]): Promise<void> {
   let unclear = existing
-  await tryAgain(sender, async () => {
+  return tryAgain(sender, async () => {
     // A loader that was replaced may be reading the next loader's documents.
     sender.requireLease?.()
     const stored = await getMany(sender.connection, unclear, { realtime: true })
     const again = unclear.map((item, at) => toAcknowledgment(item, stored[at]))
     const { existing: left } = await sendBulk(sender, again)
     const [first] = left
-    if (first === undefined) return { done: undefined }
+    if (first === undefined) return { done: false }
     const progress = left.length < unclear.length
     unclear = left
     // The version that was read is out of date: a rewrite's answer was lost, or the copy lags.
@@ -360,7 +327,7 @@ async function acknowledgeItems(sender: Sender, existing: readonly BulkItem[]): 
 function toAcknowledgment(item: BulkItem, got: Got | undefined): BulkItem {
   const { index, id, source = '{}' } = item
   // The only copy with the document is gone, or this copy does not have it yet.
-  if (got === undefined) return createItem(index, id, source)
+  if (got === undefined) return toItem('create', item, source)
   // Both sides have the field order of the definitions.
   if (JSON.stringify(got.source) === JSON.stringify(JSON.parse(source))) return rewriteSeenItem(item, got)
   throw new Failure('conflict', `Another loader wrote ${index} '${id}' with different content.`, {

@@ -4,8 +4,7 @@ import { Failure, getErrorMessage } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
 import { Host, hasNoCopy, NoResponse, preferNodes, RequestTimeout, toHostFailure } from './host.ts'
 import { HostChoice, HostHealth } from './host-health.ts'
-import type { ElasticConnection } from './request.ts'
-import { type ElasticAuth, type ElasticResponse, isReading, type Request } from './request.ts'
+import { type ElasticAuth, type ElasticConnection, type ElasticResponse, isReading, type Request } from './request.ts'
 
 export type ConnectionOptions = {
   /**
@@ -50,30 +49,24 @@ export function parseHostUrls(text: string): readonly URL[] {
   })
 }
 
-/** Name of the user, for messages; never the password. */
-function formatUser(auth: ElasticAuth | undefined): string {
-  if (auth === undefined) return 'without a user'
-  return 'username' in auth ? `user '${auth.username}'` : 'the API key'
-}
-
-/** Extra requests allowed per usual request, and per second when all usual requests are waiting. */
-const EXTRA_SHARE = 1 / 20
-const EXTRA_PER_SECOND = 5
 /** Maximum number of extra requests at once, after a time without any. */
 const MAX_EXTRA = 20
 
-/** A budget of extra requests, so that they do not double an overload. */
+/**
+ * A budget of extra requests, so that they do not double an overload: one for twenty usual requests, and five a second when
+ * all usual requests are waiting.
+ */
 export function createBudget(now: () => number) {
   let left = MAX_EXTRA
   let last = now()
   return {
     earn: (): void => {
-      if (left < MAX_EXTRA) left += EXTRA_SHARE
+      if (left < MAX_EXTRA) left += 1 / 20
     },
     /** Whether an extra request may be sent; if so, it is charged to the budget. */
     spend: (): boolean => {
       const at = now()
-      left = Math.min(MAX_EXTRA, left + ((at - last) / 1_000) * EXTRA_PER_SECOND)
+      left = Math.min(MAX_EXTRA, left + ((at - last) / 1_000) * 5)
       last = at
       if (left < 1) return false
       left -= 1
@@ -103,17 +96,6 @@ type Pending = {
 /** A way to an answer: through `host`, from copies on the nodes of `among`. */
 type Route = { readonly host: Host; readonly among: readonly Host[] }
 
-const REQUEST_TIMEOUT_MS = 30_000
-/** The runtime sends 256 requests of a process at once, and others wait: a hung server must not take them all. */
-const MAX_SOCKETS = 32
-/** Time after which a write is late and the hosts are probed, milliseconds. */
-const WRITE_LATE_MS = 1_000
-/** A read is late after four times the usual time, within these bounds in milliseconds. */
-const LATE_TIMES = 4
-const LATE_MS = 200
-const LATEST_MS = 2_000
-/** Weight of one read in the moving average of the usual time. */
-const WEIGHT = 1 / 16
 /** Milliseconds between two checks of all requests: a timer and a listener for each would cost a tenth more. */
 const TICK_MS = 20
 /** After a longer pause this process itself was busy, and answers may be waiting to be read. Milliseconds. */
@@ -144,17 +126,24 @@ class ClusterConnection implements ElasticConnection {
   private isClosed = false
 
   constructor(options: ConnectionOptions) {
-    const { requestTimeoutMs = REQUEST_TIMEOUT_MS, maxSockets = MAX_SOCKETS, auth, caFile } = options
+    // The runtime sends 256 requests of a process at once, and others wait: a hung server must not take them all.
+    const { requestTimeoutMs = 30_000, maxSockets = 32, auth, caFile } = options
     const ca = caFile === undefined ? undefined : readCa(caFile)
     this.url = options.url.replace(/(?<!\/)\/+$/, '')
-    this.user = formatUser(auth)
+    this.user = 'without a user'
+    if (auth !== undefined) this.user = 'username' in auth ? `user '${auth.username}'` : 'the API key'
     this.requestTimeoutMs = requestTimeoutMs
-    this.hosts = parseHostUrls(options.url).map(url => new Host({ url, auth, ca, maxSockets }))
+    this.hosts = parseHostUrls(options.url).map(url => new Host(url, { auth, ca, maxSockets }))
     this.choice = new HostChoice(this.hosts, systemClock.elapsed)
     const examined = {
       probe: probeHost,
       readBy: (host: Host) => this.readsBy(host),
-      onDead: (host: Host) => this.abandon(host),
+      // Gives up the attempts at a host. A request fails if it has no attempt at another host.
+      onDead: (host: Host) => {
+        for (const pending of this.pending)
+          for (const [stop, at] of pending.attempts)
+            if (at === host) this.giveUp(pending, stop, new NoResponse('it does not answer, and other servers do'))
+      },
     }
     this.health = new HostHealth({ hosts: this.hosts, choice: this.choice, examined, clock: systemClock })
   }
@@ -166,12 +155,18 @@ class ClusterConnection implements ElasticConnection {
     const { host, isRead, since } = pending
     try {
       const answer = await pending.result.promise
-      if (isRead && !pending.isRepeated) this.usualMs += (systemClock.elapsed() - since - this.usualMs) * WEIGHT
+      // A moving average.
+      if (isRead && !pending.isRepeated) this.usualMs += (systemClock.elapsed() - since - this.usualMs) / 16
       // The node is starting or has lost its cluster. After 429 another host would be no better.
       if (answer.status >= 502 && answer.status <= 504) this.health.failed(host)
       return answer
     } catch (error) {
-      throw this.failure(error, pending)
+      if (error instanceof RequestTimeout) this.health.round()
+      else this.health.failed(host)
+      if (this.isClosed) throw this.closed()
+      if (request.signal?.aborted) throw createPassedDeadline(request)
+      const isKnown = this.hosts.some(each => each.isKnown)
+      throw toHostFailure(error, host, { timeoutMs: this.requestTimeoutMs, isKnown, ...request })
     }
   }
 
@@ -209,8 +204,9 @@ class ClusterConnection implements ElasticConnection {
     return pending
   }
 
+  /** Time after which a request is late, milliseconds: a read after four times the usual time, within bounds. */
   private lateMs(isRead: boolean): number {
-    return isRead ? Math.min(LATEST_MS, Math.max(LATE_MS, LATE_TIMES * this.usualMs)) : WRITE_LATE_MS
+    return isRead ? Math.min(2_000, Math.max(200, 4 * this.usualMs)) : 1_000
   }
 
   /** Sends a request by a route; it fails with its last attempt. Whether this attempt answered it; never rejects. */
@@ -266,13 +262,6 @@ class ClusterConnection implements ElasticConnection {
     pending.attempts.clear()
   }
 
-  /** Gives up the attempts at a host. A request fails if it has no attempt at another host. */
-  private abandon(host: Host): void {
-    for (const pending of this.pending)
-      for (const [stop, at] of pending.attempts)
-        if (at === host) this.giveUp(pending, stop, new NoResponse('it does not answer, and other servers do'))
-  }
-
   private tick(): void {
     const now = systemClock.elapsed()
     const hasStalled = now - this.lastTick > STALL_MS
@@ -316,15 +305,6 @@ class ClusterConnection implements ElasticConnection {
     const limit = AbortSignal.timeout(this.lateMs(true))
     const tried = await Promise.allSettled(routes.map(route => this.carry(lateRead, route, limit)))
     return tried.every(each => each.status === 'fulfilled' && each.value.status < 429)
-  }
-
-  private failure(error: unknown, { request, host }: Pending): unknown {
-    if (error instanceof RequestTimeout) this.health.round()
-    else this.health.failed(host)
-    if (this.isClosed) return this.closed()
-    if (request.signal?.aborted) return createPassedDeadline(request)
-    const isKnown = this.hosts.some(each => each.isKnown)
-    return toHostFailure(error, host, { timeoutMs: this.requestTimeoutMs, isKnown, ...request })
   }
 
   private closed(): Failure {

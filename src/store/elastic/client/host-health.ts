@@ -1,9 +1,5 @@
 import type { Clock } from '#time/clock.ts'
 
-/** Number of late reads blamed on a host before it is left out. */
-const BLAMED_AT = 2
-const BLAME_MS = 10_000
-
 /**
  * The choice between the hosts of a cluster. A host is left out for one of two reasons. A silent host does not answer
  * probes: it hangs, was killed or is cut off. Any number of hosts may be silent. A doubted host, at most one at a time,
@@ -53,13 +49,13 @@ export class HostChoice<T> {
     if (this.silent.delete(host)) this.changed()
   }
 
-  /** Reports that a late read was answered as soon as it was sent without this host. */
+  /** Reports that a late read was answered as soon as it was sent without this host. It is left out at the second one. */
   noteFasterWithout(host: T): void {
     if (this.silent.has(host) || host === this.doubted) return
     const { times: before, last } = this.blamed.get(host) ?? { times: 0, last: 0 }
-    const times = this.now() - last < BLAME_MS ? before + 1 : 1
+    const times = this.now() - last < 10_000 ? before + 1 : 1
     this.blamed.set(host, { times, last: this.now() })
-    if (times < BLAMED_AT) return
+    if (times < 2) return
     this.doubted = host
     this.changed()
   }
@@ -92,20 +88,10 @@ export type Examined<T> = {
   readonly onDead: (host: T) => void
 }
 
-const PROBE_MS = 2_500
 /** A host is late if it answers after the first one by more than this time and four times the first one's. */
 const GRACE_MS = 200
-const GRACE_TIMES = 4
-/** Minimum time between the starts of two rounds, milliseconds. */
-const ROUND_MS = 500
-/** Time between two rounds while a host is left out, milliseconds. */
-const AGAIN_MS = 1_000
-/** The first and the longest pause between two trials of doubted hosts, and the time after which it is the first again, ms. */
+/** The first pause between two trials of doubted hosts, milliseconds. */
 const TRUST_MS = 1_000
-const LONGEST_TRUST_MS = 30_000
-const FORGET_MS = 60_000
-/** A timer that fires later than this, in ms, was delayed by our own process: answers may be waiting. */
-const STALL_MS = 50
 
 type Examining<T> = {
   readonly hosts: readonly T[]
@@ -137,7 +123,7 @@ export class HostHealth<T> {
     const { hosts, clock } = this.examining
     if (hosts.length < 2 || this.isClosed || this.isRunning) return
     const now = clock.elapsed()
-    if (now - this.last < ROUND_MS) {
+    if (now - this.last < 500) {
       this.goOn()
       return
     }
@@ -166,7 +152,7 @@ export class HostHealth<T> {
     this.stopTimer?.()
     this.stopTimer = undefined
     if (this.isClosed || (choice.silent.size === 0 && choice.doubted === undefined)) return
-    this.stopTimer = clock.after(AGAIN_MS, () => this.round())
+    this.stopTimer = clock.after(1_000, () => this.round())
   }
 
   private async tryDoubted(now: number): Promise<void> {
@@ -175,7 +161,7 @@ export class HostHealth<T> {
     const since = now - this.triedAt
     if (doubted === undefined || choice.silent.has(doubted) || since < this.pauseMs) return
     // A host may be trusted too early again and again: each trial doubles the pause before the next, for a while.
-    this.pauseMs = since > FORGET_MS ? TRUST_MS : Math.min(LONGEST_TRUST_MS, this.pauseMs * 2)
+    this.pauseMs = since > 60_000 ? TRUST_MS : Math.min(30_000, this.pauseMs * 2)
     this.triedAt = now
     const isHelpful = await examined.readBy(doubted)
     // Another host may have become doubted meanwhile; this trial says nothing about that host.
@@ -192,14 +178,14 @@ async function probeAll<T>({ hosts, choice, examined, clock }: Examining<T>): Pr
   const answered = (host: T): void => {
     waiting.delete(host)
     if (!isGraceOver) choice.noteResponsive(host)
-    endGrace ??= runAfterReading(clock, Math.max(GRACE_MS, GRACE_TIMES * (clock.elapsed() - since)), () => {
+    endGrace ??= runAfterReading(clock, Math.max(GRACE_MS, 4 * (clock.elapsed() - since)), () => {
       isGraceOver = true
       for (const late of waiting) choice.noteSilent(late)
     })
   }
   await Promise.all(
     hosts.map(async host => {
-      if (await examined.probe(host, PROBE_MS)) answered(host)
+      if (await examined.probe(host, 2_500)) answered(host)
     }),
   )
   // If no host answers, none is worse than another.
@@ -216,7 +202,8 @@ async function probeAll<T>({ hosts, choice, examined, clock }: Examining<T>): Pr
 function runAfterReading(clock: Pick<Clock, 'elapsed' | 'after'>, ms: number, work: () => void): () => void {
   const due = clock.elapsed() + ms
   let cancel = clock.after(ms, () => {
-    if (clock.elapsed() - due > STALL_MS) cancel = runAfterReading(clock, GRACE_MS, work)
+    // A timer that fires late was delayed by our own process: answers may be waiting.
+    if (clock.elapsed() - due > 50) cancel = runAfterReading(clock, GRACE_MS, work)
     else work()
   })
   return () => cancel()

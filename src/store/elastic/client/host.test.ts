@@ -40,7 +40,7 @@ beforeEach(async () => {
   })
   await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/prefix/`)
-  host = new Host({ url, auth: { apiKey: 'secret' }, ca: undefined, maxSockets: 3 })
+  host = new Host(url, { auth: { apiKey: 'secret' }, ca: undefined, maxSockets: 3 })
 })
 afterEach(() => {
   for (const socket of connections) socket.destroy()
@@ -114,7 +114,7 @@ test('send: an abort closes the connection, so that a late answer cannot belong 
 
 test('send: a server that accepts a connection and never sends its TLS certificate keeps no socket of ours', async () => {
   url.protocol = 'https:'
-  host = new Host({ url, auth: undefined, ca: undefined, maxSockets: 1 })
+  host = new Host(url, { auth: undefined, ca: undefined, maxSockets: 1 })
   for (const n of [1, 2]) {
     const stop = new AbortController()
     server.once('connection', socket => socket.once('data', () => stop.abort()))

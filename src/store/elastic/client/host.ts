@@ -41,16 +41,15 @@ export function hasNoCopy(text: string): boolean {
 
 /** Each search has two lines, the first of which contains the preference. */
 function setPreferences(lines: string, preference: string): string {
+  const text = JSON.stringify(preference)
+  const set = (line: string): string =>
+    OWN_PREFERENCE.test(line)
+      ? line.replace(OWN_PREFERENCE, (_, before: string) => before + text)
+      : `{"preference":${text},${line.slice(1)}`
   return lines
     .split('\n')
-    .map((line, at) => (at % 2 === 0 && line !== '' ? setPreference(line, preference) : line))
+    .map((line, at) => (at % 2 === 0 && line !== '' ? set(line) : line))
     .join('\n')
-}
-
-function setPreference(line: string, preference: string): string {
-  return OWN_PREFERENCE.test(line)
-    ? line.replace(OWN_PREFERENCE, (_, before: string) => `${before}${JSON.stringify(preference)}`)
-    : `{"preference":${JSON.stringify(preference)},${line.slice(1)}`
 }
 
 /** Maximum size of an answer; pages and parts of scans have some MB. */
@@ -59,8 +58,6 @@ const MAX_BYTES = 96 * 1024 * 1024
 const FREE_BYTES = 1024 * 1024
 /** Maximum size of all answers that this process receives at once, beyond the free bytes of each. */
 const MAX_BYTES_AT_ONCE = 96 * 1024 * 1024
-/** Bytes that a part of an answer takes by itself: a server may send single bytes. */
-const PART_BYTES = 256
 let bytesAtOnce = 0
 const UTF8 = new TextDecoder()
 
@@ -83,7 +80,8 @@ async function readAnswer(response: Response): Promise<string> {
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       parts.push(part.value)
-      held += part.value.length + PART_BYTES
+      // A part takes some bytes by itself: a server may send single bytes.
+      held += part.value.length + 256
       if (held > MAX_BYTES) throw new Error(`The answer has more than ${MAX_BYTES} bytes`)
       const more = Math.max(0, held - FREE_BYTES) - counted
       if (bytesAtOnce + more > MAX_BYTES_AT_ONCE)
@@ -97,15 +95,6 @@ async function readAnswer(response: Response): Promise<string> {
   const [only] = parts
   // Most answers arrive in one part.
   return UTF8.decode(only !== undefined && parts.length === 1 ? only : Buffer.concat(parts))
-}
-
-type HostOptions = {
-  readonly url: URL
-  readonly auth: ElasticAuth | undefined
-  /** PEM text of the CA that signed the server's certificate; undefined: the CAs of the system. */
-  readonly ca: string | undefined
-  /** Maximum number of concurrent requests; further ones wait. */
-  readonly maxSockets: number
 }
 
 export class NoResponse extends Error {
@@ -148,7 +137,11 @@ export class Host {
   private readonly waiting: (() => void)[] = []
   isKnown = false
 
-  constructor({ url, auth, ca, maxSockets }: HostOptions) {
+  /** `ca`: PEM text; undefined: the CAs of the system. More than `maxSockets` concurrent requests wait. */
+  constructor(
+    url: URL,
+    { auth, ca, maxSockets }: { auth: ElasticAuth | undefined; ca: string | undefined; maxSockets: number },
+  ) {
     this.url = url.href.replace(/(?<!\/)\/+$/, '')
     this.headers = { accept: 'application/json', 'accept-encoding': 'identity', ...formatAuth(auth) }
     this.options = { ...UNLIMITED, redirect: 'manual', decompress: false, ...(ca === undefined ? {} : { tls: { ca } }) }
@@ -157,7 +150,8 @@ export class Host {
 
   /**
    * Sends a request; any status is an answer. A read is sent once more if its connection is cut, since the server may
-   * have closed a kept one at this moment. Throws `NoResponse`, and as `checked` does.
+   * have closed a kept one at this moment. Throws `NoResponse`; 'usage' if another server answers, or 'unavailable' if the
+   * host was Elasticsearch before.
    */
   async send(request: Request, signal: AbortSignal): Promise<ElasticResponse> {
     if (this.free > 0) this.free -= 1
@@ -177,7 +171,13 @@ export class Host {
 
   private async sendOnce(request: Request, signal: AbortSignal): Promise<ElasticResponse> {
     signal.throwIfAborted()
-    return this.checked(await this.exchange(request, signal))
+    const { status, text, isElastic } = await this.exchange(request, signal)
+    if (!isElastic && (status < 300 || ANSWERS_OF_OTHERS.has(status)))
+      throw new Failure(this.isKnown ? 'unavailable' : 'usage', `The server at ${this.url} is not Elasticsearch.`, {
+        help: 'Set --store to the URL of an Elasticsearch of version 8.19 or 9.',
+      })
+    this.isKnown ||= status < 300
+    return { status, text }
   }
 
   /** Like `send`, at once even while others wait, and any server may answer. */
@@ -195,16 +195,6 @@ export class Host {
     } catch (error) {
       throw toNoResponse(error)
     }
-  }
-
-  /** An answer of Elasticsearch. Throws 'usage', or 'unavailable' if the host was Elasticsearch before. */
-  private checked({ status, text, isElastic }: ElasticResponse & { isElastic: boolean }): ElasticResponse {
-    if (!isElastic && (status < 300 || ANSWERS_OF_OTHERS.has(status)))
-      throw new Failure(this.isKnown ? 'unavailable' : 'usage', `The server at ${this.url} is not Elasticsearch.`, {
-        help: 'Set --store to the URL of an Elasticsearch of version 8.19 or 9.',
-      })
-    this.isKnown ||= status < 300
-    return { status, text }
   }
 }
 
@@ -238,13 +228,11 @@ function toNoResponse(error: unknown): unknown {
     : new NoResponse(message, code === 'ECONNRESET')
 }
 
-type FailedRequest = Request & { readonly timeoutMs: number; readonly isKnown: boolean }
-
 /** The Failure for a request without an answer. `isKnown`: whether the cluster has answered before. */
 export function toHostFailure(
   error: unknown,
   { url }: Host,
-  { method, path, timeoutMs, isKnown }: FailedRequest,
+  { method, path, timeoutMs, isKnown }: Request & { readonly timeoutMs: number; readonly isKnown: boolean },
 ): unknown {
   if (error instanceof Failure) return error
   if (error instanceof TlsFault)

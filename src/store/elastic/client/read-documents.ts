@@ -27,8 +27,6 @@ type AnsweredDoc = {
 /** Documents per request: transactions of a few KB each make an answer of a few MB. */
 export const DOCS_AT_ONCE = 1000
 
-type GetOptions = { readonly realtime: boolean; readonly signal?: AbortSignal | undefined }
-
 /**
  * Documents by id, in the order of the ids; undefined for a missing one. With `realtime` false the read sees
  * the same as a search (as of the last refresh), with true the latest write. Ids come from data of signers,
@@ -37,23 +35,12 @@ type GetOptions = { readonly realtime: boolean; readonly signal?: AbortSignal | 
 export async function getMany(
   connection: ElasticConnection,
   refs: readonly Ref[],
-  reading: GetOptions,
+  { realtime, signal }: { readonly realtime: boolean; readonly signal?: AbortSignal | undefined },
 ): Promise<readonly (Got | undefined)[]> {
   const possible = refs.filter(({ id }) => isPossibleId(id))
-  const found = await getPossible(connection, possible, reading)
-  if (possible.length === refs.length) return found
-  let next = 0
-  return refs.map(({ id }) => (isPossibleId(id) ? found[next++] : undefined))
-}
-
-async function getPossible(
-  connection: ElasticConnection,
-  refs: readonly Ref[],
-  { realtime, signal }: GetOptions,
-): Promise<readonly (Got | undefined)[]> {
   const found: (Got | undefined)[] = []
-  for (let from = 0; from < refs.length; from += DOCS_AT_ONCE) {
-    const part = refs.slice(from, from + DOCS_AT_ONCE)
+  for (let from = 0; from < possible.length; from += DOCS_AT_ONCE) {
+    const part = possible.slice(from, from + DOCS_AT_ONCE)
     const request: NamedRequest = {
       what: `read ${part[0]?.index}`,
       method: 'POST',
@@ -62,36 +49,31 @@ async function getPossible(
       body: JSON.stringify({ docs: part.map(({ index, id }) => ({ _index: index, _id: id })) }),
       signal,
     }
-    found.push(
-      ...(await requestParsed(connection, request, ({ text }) => parseDocs({ connection, ...request }, part, text))),
-    )
+    const origin = { connection, what: request.what }
+    found.push(...(await requestParsed(connection, request, ({ text }) => parseDocs(origin, part, text))))
   }
-  return found
+  if (possible.length === refs.length) return found
+  let next = 0
+  return refs.map(({ id }) => (isPossibleId(id) ? found[next++] : undefined))
 }
 
 function parseDocs(origin: RequestOrigin, refs: readonly Ref[], text: string): readonly (Got | undefined)[] {
   const { docs } = parseAnswer<{ readonly docs?: readonly AnsweredDoc[] }>(origin, text) ?? {}
-  return requireValid(origin, docs, all => Array.isArray(all) && all.length === refs.length).map((doc, at) =>
-    readDoc(
-      origin,
-      requireValid(origin, doc, ({ _id }) => _id === refs[at]?.id),
-    ),
-  )
-}
-
-function readDoc({ connection }: RequestOrigin, doc: AnsweredDoc): Got | undefined {
-  if (doc.error !== undefined) {
-    // An error inside an answer has no status: the index is missing or a shard is unreachable.
-    const status = doc.error.type === MISSING_INDEX ? 404 : 503
-    throw toElasticFailure({ connection, what: `read '${doc._id}'` }, { status, error: doc.error })
-  }
-  if (doc.found !== true) return undefined
-  return {
-    source: doc._source ?? {},
-    version: doc._version ?? 0,
-    seqNo: doc._seq_no ?? 0,
-    primaryTerm: doc._primary_term ?? 0,
-  }
+  return requireValid(origin, docs, all => Array.isArray(all) && all.length === refs.length).map((each, at) => {
+    const doc = requireValid(origin, each, ({ _id }) => _id === refs[at]?.id)
+    if (doc.error !== undefined) {
+      // An error inside an answer has no status: the index is missing or a shard is unreachable.
+      const status = doc.error.type === MISSING_INDEX ? 404 : 503
+      throw toElasticFailure({ ...origin, what: `read '${doc._id}'` }, { status, error: doc.error })
+    }
+    if (doc.found !== true) return undefined
+    return {
+      source: doc._source ?? {},
+      version: doc._version ?? 0,
+      seqNo: doc._seq_no ?? 0,
+      primaryTerm: doc._primary_term ?? 0,
+    }
+  })
 }
 
 export type SortedHit = {
@@ -110,14 +92,8 @@ export type Pit = {
   readonly close: () => Promise<void>
 }
 
-/** Keep-alive after each search; an auditor pauses less than this between two searches. */
-const KEEP_ALIVE = '30m'
-
-export async function openPit(
-  connection: ElasticConnection,
-  indices: readonly string[],
-  keep = KEEP_ALIVE,
-): Promise<Pit> {
+/** `keep`: keep-alive after each search; an auditor pauses less than the default between two searches. */
+export async function openPit(connection: ElasticConnection, indices: readonly string[], keep = '30m'): Promise<Pit> {
   const index = indices.join(',')
   const what = `search ${index}`
   let { id } = await callTyped(connection, { what }, (client, options) =>
@@ -143,15 +119,13 @@ export async function openPit(
   }
 }
 
-type PagedSearch = { readonly size: number; readonly query: object; readonly sort: readonly object[] }
-
 /**
  * The hits of a search, page by page. The server finds the next page while the caller works on this one. `getKeys`: the
  * values after which the next page begins.
  */
 export async function* searchPages(
   pit: Pit,
-  search: PagedSearch,
+  search: { readonly size: number; readonly query: object; readonly sort: readonly object[] },
   getKeys = ({ sort }: SortedHit): readonly unknown[] => sort,
 ): AsyncGenerator<readonly SortedHit[], void, void> {
   const next = (after?: readonly unknown[]): Promise<SortedHits> => {

@@ -61,13 +61,11 @@ export type ElasticError = {
   readonly root_cause?: readonly { readonly type?: string; readonly reason?: string }[]
 }
 
-/** Errors have some hundred texts, brackets and commas; those of a bulk request are read elsewhere. */
-const ERROR_PARTS = 100_000
-
 /** The error in an answer's body; {} if it has none. */
 export function parseError(answer: ElasticResponse): ElasticError {
   try {
-    const body = parseJson(answer.text, ERROR_PARTS) as { error?: unknown }
+    // Errors have some hundred texts, brackets and commas; those of a bulk request are read elsewhere.
+    const body = parseJson(answer.text, 100_000) as { error?: unknown }
     if (typeof body.error === 'string') return { reason: body.error }
     return typeof body.error === 'object' && body.error !== null ? body.error : {}
   } catch {
@@ -84,9 +82,7 @@ export function isTransient(status: number): boolean {
 export const TOO_LARGE = 413
 
 export function isMissingIndex(failure: unknown): boolean {
-  if (!(failure instanceof Failure)) return false
-  const { type } = failure.details
-  return type === MISSING_INDEX
+  return failure instanceof Failure && failure.details['type'] === MISSING_INDEX
 }
 
 export const MISSING_INDEX = 'index_not_found_exception'
@@ -150,23 +146,23 @@ export function toElasticFailure(
       `Elasticsearch blocks ${what}: ${reason}.`,
       'The usual cause is a full disk. Free some space; the block then clears by itself.',
     )
-  if (status === 403) return lasting(`${user} may not ${what}: ${reason}.`, PRIVILEGE)
+  if (status === 403)
+    return lasting(`${user} may not ${what}: ${reason}.`, 'Grant the role the privilege named in the message.')
   if (isTransient(status) || status >= 500) return passing(`Elasticsearch cannot ${what} now (${status}): ${reason}.`)
-  if (status === TOO_LARGE) return lasting(`A request at ${url} is too large to ${what} (413): ${reason}.`, LARGER)
+  if (status === TOO_LARGE)
+    return lasting(
+      `A request at ${url} is too large to ${what} (413): ${reason}.`,
+      'Raise the limit of the proxy in front of Elasticsearch to 16 MB (nginx: client_max_body_size 16m), or http.max_content_length of Elasticsearch.',
+    )
   if (status >= 300 && status < 400)
-    return lasting(`The server at ${url} redirects instead of letting us ${what} (${status}).`, REDIRECTED)
+    return lasting(
+      `The server at ${url} redirects instead of letting us ${what} (${status}).`,
+      'Set --store to the address behind the redirect: Elasticsearch itself sends none.',
+    )
   // Our reads are valid for our indices, so an index that refuses one is foreign or damaged.
   const message = `Elasticsearch at ${url} refused to ${what} (${status}): ${reason}.`
   return lasting(message, "Run: 'iostlens indices check'.", otherwise)
 }
-
-const PRIVILEGE = 'Grant the role the privilege named in the message.'
-const REDIRECTED = 'Set --store to the address behind the redirect: Elasticsearch itself sends none.'
-const LARGER =
-  'Raise the limit of the proxy in front of Elasticsearch to 16 MB (nginx: client_max_body_size 16m), or http.max_content_length of Elasticsearch.'
-
-/** Pauses before a read is retried: the server may just have closed a kept connection, or a queue was full. */
-const AGAIN_AFTER_MS = [30, 200]
 
 export type NamedRequest = Request & {
   /** Name of the request in messages, after "may not" and "refused to": `read balances`. */
@@ -235,7 +231,11 @@ export async function requestParsed<T>(
 /** The hits of a search in the text of its answer. Throws 'unavailable'. */
 export function parseHits<H extends { readonly _id: string }>(origin: RequestOrigin, text: string): readonly H[] {
   const answer = parseAnswer<{ readonly hits?: { readonly hits?: readonly H[] } }>(origin, text)
-  return requireValid(origin, answer?.hits?.hits, areHits)
+  return requireValid(
+    origin,
+    answer?.hits?.hits,
+    hits => Array.isArray(hits) && hits.every(hit => typeof hit?._id === 'string'),
+  )
 }
 
 /** Like `requestText` without retries: for callers that look for errors in the answer and repeat the whole read. */
@@ -255,15 +255,11 @@ function requireAnswer(
 
 /** Pauses before a failed read is retried; rethrows the error unless it is temporary. */
 export async function pauseBeforeRetry(error: unknown, attempt: number): Promise<void> {
-  const again = AGAIN_AFTER_MS[attempt]
+  // The server may just have closed a kept connection, or a queue was full.
+  const again = [30, 200][attempt]
   const isPassing = error instanceof Failure && error.kind === 'unavailable' && error.retryable
   if (again === undefined || !isPassing) throw error
   await Bun.sleep(again)
-}
-
-/** Whether this is a list of hits. */
-function areHits(hits: readonly { readonly _id?: unknown }[]): boolean {
-  return Array.isArray(hits) && hits.every(hit => typeof hit?._id === 'string')
 }
 
 /**
@@ -299,11 +295,7 @@ function createMalformed({ connection: { url }, what }: RequestOrigin, problem: 
   })
 }
 
-type ClientParams = Parameters<BaseConnection['request']>[0]
-type ClientOptions = Parameters<BaseConnection['request']>[1]
 type TypedCall = Pick<NamedRequest, 'what' | 'signal' | 'timeoutMs' | 'acceptedStatuses'>
-/** A request of the client, which builds path and body and knows the type of the answer. */
-type TypedRequest<T> = (client: Client, options: TransportRequestOptions) => Promise<T>
 
 const clients = new WeakMap<ElasticConnection, Client>()
 
@@ -311,7 +303,11 @@ const clients = new WeakMap<ElasticConnection, Client>()
  * Sends a request by the official client's typed API as `requestJson` does, over the same connection. For rare requests:
  * the client takes longer than the connection itself.
  */
-export function callTyped<T>(connection: ElasticConnection, calling: TypedCall, request: TypedRequest<T>): Promise<T> {
+export function callTyped<T>(
+  connection: ElasticConnection,
+  calling: TypedCall,
+  request: (client: Client, options: TransportRequestOptions) => Promise<T>,
+): Promise<T> {
   const client = clients.get(connection) ?? openClient(connection)
   clients.set(connection, client)
   return request(client, { context: calling })
@@ -320,10 +316,8 @@ export function callTyped<T>(connection: ElasticConnection, calling: TypedCall, 
 /** `CloudConnectionPool` has one address, which it never gives up: hosts are the connection's own matter. */
 function openClient(connection: ElasticConnection): Client {
   class Carrier extends BaseConnection {
-    override async request(
-      { method, path, querystring, body }: ClientParams,
-      { context }: ClientOptions,
-    ): Promise<never> {
+    override async request(...asked: Parameters<BaseConnection['request']>): Promise<never> {
+      const [{ method, path, querystring, body }, { context }] = asked
       const answer = await requestJson(connection, {
         ...(context as TypedCall),
         method: method as NamedRequest['method'],

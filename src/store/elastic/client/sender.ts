@@ -1,7 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import { type Backoff, retry, type TryResult } from '#time/retry.ts'
+import { retry, type TryResult } from '#time/retry.ts'
 import type { ElasticConnection } from './request.ts'
 import { callTyped, parseAnswer, requestOnce } from './request.ts'
 
@@ -26,9 +26,6 @@ export type Sender = {
   readonly requireLease?: () => void
 }
 
-/** Half of a pause is random, so that writers do not retry in step. */
-const PAUSE: Backoff = { firstMs: 100, longestMs: 10_000 }
-
 /**
  * Retries an attempt until it is done and returns its value. Each pause is a 'retry' event unless `onWait`
  * reports it. Throws 'unavailable' with the last reason after `sender.retryTimeoutMs` without progress.
@@ -39,7 +36,9 @@ export function tryAgain<T>(
   onWait = (reason: string, waitMs: number): void => onEvent({ type: 'retry', reason, waitMs }),
 ): Promise<T> {
   const timeoutError = (reason: string): Failure => new Failure('unavailable', reason)
-  return retry({ clock, backoff: PAUSE, retryTimeoutMs, onWait, timeoutError }, attempt)
+  // Half of a pause is random, so that writers do not retry in step.
+  const backoff = { firstMs: 100, longestMs: 10_000 }
+  return retry({ clock, backoff, retryTimeoutMs, onWait, timeoutError }, attempt)
 }
 
 /** The reason to try again; throws any other error. */
@@ -48,26 +47,29 @@ export function toRetryReason(error: unknown): string {
   throw error
 }
 
-type Shards = { readonly _shards?: { readonly failed?: number } }
-type RefreshQuery = Readonly<Record<string, string>>
-
 /** Makes all writes searchable on every copy; retries until that is certain. */
-export async function refresh(sender: Sender, indices: readonly string[], query: RefreshQuery = {}): Promise<void> {
-  if (indices.length > 0) await tryAgain(sender, () => tryRefresh(sender, indices.join(','), query))
-}
-
-async function tryRefresh(sender: Sender, list: string, query: RefreshQuery): Promise<TryResult<undefined>> {
+export async function refresh(
+  sender: Sender,
+  indices: readonly string[],
+  query: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  if (indices.length === 0) return
   const { connection, writeTimeoutMs: timeoutMs } = sender
+  const list = indices.join(',')
   const what = `refresh ${list}`
-  try {
-    const answer = await requestOnce(connection, { what, method: 'POST', path: `/${list}/_refresh`, query, timeoutMs })
-    const failed = parseAnswer<Shards | null>({ connection, what }, answer.text)?._shards?.failed
-    return failed === 0
-      ? { done: undefined }
-      : { retryReason: `${failed ?? 'some'} shards of ${list} could not be refreshed` }
-  } catch (error) {
-    return { retryReason: toRetryReason(error) }
-  }
+  type Shards = { readonly _shards?: { readonly failed?: number } }
+  await tryAgain(sender, async (): Promise<TryResult<undefined>> => {
+    try {
+      const path = `/${list}/_refresh`
+      const answer = await requestOnce(connection, { what, method: 'POST', path, query, timeoutMs })
+      const failed = parseAnswer<Shards | null>({ connection, what }, answer.text)?._shards?.failed
+      return failed === 0
+        ? { done: undefined }
+        : { retryReason: `${failed ?? 'some'} shards of ${list} could not be refreshed` }
+    } catch (error) {
+      return { retryReason: toRetryReason(error) }
+    }
+  })
 }
 
 /** Whether an index has a write block, as merged partitions do. */

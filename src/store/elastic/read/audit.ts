@@ -7,6 +7,7 @@ import { series } from '#indices/series.ts'
 import { missingData, nothingLoaded } from '#store/failures.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import { type Pit, type SortedHit, type SortedHits, searchPages } from '../client/read-documents.ts'
+import type { ElasticConnection } from '../client/request.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { readCheckpoint, readPublished, toStamp, toVersion } from '../schema/checkpoint.ts'
 import { decodeDoc, readFormerDoc } from '../schema/documents.ts'
@@ -22,9 +23,6 @@ import { parseHeight } from './view.ts'
 const PAGE = 1_000
 /** Maximum hits of a search (`index.max_result_window`). */
 const WINDOW = 10_000
-/** Maximum attempts. A loader publishes every few seconds, some milliseconds after its refresh. */
-const TRIES = 200
-const WAIT_MS = 50
 
 type AuditReading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
 
@@ -46,8 +44,11 @@ export async function openAudit(
     try {
       const reading = { connection, names: own, pits, at }
       const after = await readPublished(cluster)
-      if (after?.batch === at.batch && (!isNewer || (await isQuiet(reading)))) {
-        for (const lost of missing) await requireLost(reading, lost)
+      // If no batch is announced beyond the published one, no loader is writing the newer documents, because state is
+      // written only after its batch is announced: they are of an abandoned batch or of another program.
+      const isQuiet = async () => (await readCheckpoint(reading))?.checkpoint.batch === at.batch
+      if (after?.batch === at.batch && (!isNewer || (await isQuiet()))) {
+        await requireLost(connection, missing)
         return createAudit(reading, close)
       }
       await close()
@@ -55,12 +56,19 @@ export async function openAudit(
       await close().catch(() => {})
       throw error
     }
-    if (attempt === TRIES)
+    // A loader publishes every few seconds, some milliseconds after its refresh.
+    if (attempt === 200)
       throw new Failure('unavailable', `The batch after height ${at.end.height} is stored but not published.`, {
         help: 'A loader was stopped in the middle of that batch, or publishes too quickly for an audit. Start it again, or stop it.',
       })
-    await clock.sleep(WAIT_MS)
+    await clock.sleep(50)
   }
+}
+
+/** Throws `OutOfDateCopy` if a document that no point in time showed is in a copy that a master has in use. */
+async function requireLost(connection: ElasticConnection, missing: readonly MissingDocument[]): Promise<void> {
+  for (const { index, last } of missing)
+    if (await isInCopies(connection, index, last)) throw new OutOfDateCopy(connection, index)
 }
 
 /** The indices that one point in time covers, by their name. */
@@ -80,32 +88,15 @@ function namePit(index: AnyIndex): string {
   return index.kind === 'state' ? getStateIndex(index) : index.name
 }
 
-/** Throws `OutOfDateCopy` if a document that no point in time showed is in a copy that a master has in use. */
-async function requireLost({ connection }: AuditReading, { index, last }: MissingDocument): Promise<void> {
-  if (await isInCopies(connection, index, last)) throw new OutOfDateCopy(connection, index)
-}
-
 function findPit({ pits }: AuditReading, index: AnyIndex): Pit {
   const pit = pits.get(namePit(index))
   if (pit === undefined) throw new Failure('defect', `No point in time was opened for ${index.name}.`)
   return pit
 }
 
-/**
- * Whether no batch is announced beyond the published one. Then no loader is writing the newer documents, because state is
- * written only after its batch is announced: they are of an abandoned batch or of another program.
- */
-async function isQuiet(reading: AuditReading): Promise<boolean> {
-  return (await readCheckpoint(reading))?.checkpoint.batch === reading.at.batch
-}
-
 /** A document of state at the published height. */
 type PublishedDocument = StoredDocument<StateIndex> & { readonly index: StateIndex }
-
-type ElasticAudit = Audit & {
-  /** See `scanPublished`. */
-  published(after: number | undefined): ReturnType<typeof scanPublished>
-}
+type ElasticAudit = Audit & { published(after: number | undefined): ReturnType<typeof scanPublished> }
 
 function createAudit(reading: AuditReading, close: () => Promise<void>): ElasticAudit {
   return {
@@ -114,13 +105,9 @@ function createAudit(reading: AuditReading, close: () => Promise<void>): Elastic
     published: after => scanPublished(reading, after),
     getMany: async (index, ids) => {
       const docs = new Map<string, StoredDocument<typeof index>['doc']>()
-      for (let from = 0; from < ids.length; from += PAGE) {
-        const hits = await searchIds(reading, { index, ids: ids.slice(from, from + PAGE) }, { version: true })
-        for (const hit of hits) {
-          const { id, doc } = toStored(reading, index, hit)
-          docs.set(id, doc)
-        }
-      }
+      for (let from = 0; from < ids.length; from += PAGE)
+        for (const hit of await searchIds(reading, { index, ids: ids.slice(from, from + PAGE) }, { version: true }))
+          docs.set(toDocumentId(index, hit._id), toStored(reading, index, hit).doc)
       return ids.map(id => docs.get(id))
     },
     existing: async (index, ids) =>
@@ -214,8 +201,8 @@ function tryDecode<I extends AnyIndex>(index: I, { _id, _source }: SortedHit): D
 
 /** The index of a history document that belongs in another partition. */
 function findStray({ names, at }: AuditReading, index: AnyIndex, { _index, _id }: SortedHit): string | undefined {
-  const height = parseHeight(_id)
   if (index.kind === 'state') return undefined
+  const height = parseHeight(_id)
   return height !== undefined && _index === names.partition(index, findPartition(at.partitions, height))
     ? undefined
     : _index

@@ -29,14 +29,11 @@ type HeightOptions = {
   readonly underRepair: () => Failure
 }
 
-/** Pauses between attempts, milliseconds; publication follows a refresh within a few milliseconds. */
-const WAITS_MS = [2, 4, 8, 16, 32, 50]
+/** Pause before the next attempt, milliseconds; publication follows a refresh within a few milliseconds. */
 export function getWaitMs(attempt: number): number {
-  return WAITS_MS[Math.min(attempt, WAITS_MS.length - 1)] ?? 0
+  return [2, 4, 8, 16, 32][attempt] ?? 50
 }
 
-/** Number of reads, over about a second, after which a height below the last known one is believed. */
-const LAG_TRIES = 24
 /**
  * The published height is read once for all callers within this time, in milliseconds. A busy service reads
  * it a hundred times a second, not once per request.
@@ -52,8 +49,9 @@ function openHeight({ readPublished, sleep, elapsed, nothing, underRepair }: Hei
   const fresh = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
     const least = toPublishedStamp(known)
     let read = await readPublished(signal)
-    // Replicas lag: a read may return an older height, which is ignored. If it stays, the store was recreated.
-    for (let attempt = 0; attempt < LAG_TRIES && toPublishedStamp(read) < least; attempt++) {
+    // Replicas lag: a read may return an older height, which is ignored. If it stays so for about a second, the store was
+    // recreated.
+    for (let attempt = 0; attempt < 24 && toPublishedStamp(read) < least; attempt++) {
       await sleep(getWaitMs(attempt))
       read = await readPublished(signal)
     }
@@ -75,10 +73,12 @@ function openHeight({ readPublished, sleep, elapsed, nothing, underRepair }: Hei
     if (shared !== undefined && at - shared.at < READ_SERVES_MS)
       return shared.isDone && known !== undefined && !known.mending ? known : afterThat(shared, signal)
     const own: SharedRead = { at, isDone: false, reading: fresh(signal) }
-    const end = (): void => {
-      own.isDone = true
-    }
-    own.reading.then(end, () => undefined)
+    own.reading.then(
+      () => {
+        own.isDone = true
+      },
+      () => undefined,
+    )
     shared = own
     return own.reading
   }
@@ -249,14 +249,15 @@ type ReadAttempt = {
 }
 
 const STORE_SEEN = 'the store was looked at'
-const HEIGHT_READ = 'the published height was read'
 
 /** The published height, which another caller may still be reading. */
 function awaitHeight(
   published: PublishedMeta | Promise<PublishedMeta>,
   signal: AbortSignal | undefined,
 ): PublishedMeta | Promise<PublishedMeta> {
-  return published instanceof Promise ? awaitUnlessAborted(published, signal, HEIGHT_READ) : published
+  return published instanceof Promise
+    ? awaitUnlessAborted(published, signal, 'the published height was read')
+    : published
 }
 
 /**

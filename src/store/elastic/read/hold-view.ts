@@ -77,25 +77,25 @@ export async function openWholePits(cluster: PitCluster, at: PublishedMeta, want
   return { pits, close, isNewer, missing }
 }
 
-type ShownHits = {
-  readonly hits: {
-    readonly hits: readonly { readonly _index: string; readonly _id: string; readonly _version: number }[]
-  }
-}
-
 async function findShown(pit: Pit, at: PublishedMeta, indices: readonly string[]): Promise<Shown> {
   const all = getLastDocuments(at)
   const lasts = indices.flatMap((index): MissingDocument[] => {
     const last = all[index]
     return last === undefined ? [] : [{ index, last }]
   })
-  const { hits } = await pit.search<ShownHits>({
+  const exact = ({ index, last: [id] }: MissingDocument) => ({
+    constant_score: {
+      filter: { bool: { filter: [{ term: { _index: index } }, { ids: { values: [id] } }] } },
+      boost: 2,
+    },
+  })
+  const { hits } = await pit.search<SortedHits>({
     // The last documents sort first, then any newer one.
     size: lasts.length + 1,
     version: true,
     _source: false,
     track_total_hits: false,
-    query: { bool: { should: [{ range: { [AT]: { gt: toStamp(at) } } }, ...lasts.map(matchExactly)] } },
+    query: { bool: { should: [{ range: { [AT]: { gt: toStamp(at) } } }, ...lasts.map(exact)] } },
   })
   const isShown = ({ index, last: [id, version] }: MissingDocument): boolean =>
     hits.hits.some(hit => hit._index === index && hit._id === id && hit._version >= version)
@@ -105,17 +105,6 @@ async function findShown(pit: Pit, at: PublishedMeta, indices: readonly string[]
   }
 }
 
-function matchExactly({ index, last: [id] }: MissingDocument) {
-  return {
-    constant_score: {
-      filter: { bool: { filter: [{ term: { _index: index } }, { ids: { values: [id] } }] } },
-      boost: 2,
-    },
-  }
-}
-
-/** Keep-alive of points in time that nobody closes: longer than a reader stalls or its plan makes it wait. */
-const KEEP = '5m'
 /** Documents per search: each search skips all documents that were read before. */
 const HELD_AT_ONCE = 5_000
 
@@ -151,8 +140,9 @@ export async function holdView(
   for (let attempt = 0; ; attempt++) {
     const at = await published()
     const names = cluster.names.at(at.generations)
+    // Kept, if nobody closes them, longer than a reader stalls or its plan makes it wait.
     const wanted = options.indices.map(
-      index => [getStateIndex(index), { indices: [names.state(index)], keep: KEEP }] as const,
+      index => [getStateIndex(index), { indices: [names.state(index)], keep: '5m' }] as const,
     )
     const { pits, close, isNewer, missing } = await openWholePits(cluster, at, new Map(wanted))
     const end = (): void => void close().catch(() => undefined)
@@ -162,7 +152,7 @@ export async function holdView(
       if (lacks !== undefined) throw new OutOfDateCopy(cluster.connection, lacks.index)
       if (!isNewer && after.batch === at.batch && toStamp(after) === toStamp(at)) {
         if (signal?.aborted) throw createDeadlineFailure(`the state of height ${at.end.height} was taken`)
-        return { view: createHeldView(viewOf(at), { at, pits, signal }), close: end }
+        return { view: createHeldView(viewOf(at), at, { pits, signal }), close: end }
       }
     } catch (error) {
       end()
@@ -175,13 +165,11 @@ export async function holdView(
   }
 }
 
-type Taken = {
-  readonly at: PublishedMeta
-  readonly pits: ReadonlyMap<string, Pit>
-  readonly signal: AbortSignal | undefined
-}
-
-function createHeldView({ hold: _, ...view }: View, { at, pits, signal }: Taken): View {
+function createHeldView(
+  { hold: _, ...view }: View,
+  at: PublishedMeta,
+  { pits, signal }: { readonly pits: ReadonlyMap<string, Pit>; readonly signal: AbortSignal | undefined },
+): View {
   const pitOf = (index: AnyIndex): Pit => {
     if (signal?.aborted) throw createDeadlineFailure(`the state of height ${at.end.height} was read`)
     const pit = index.kind === 'state' ? pits.get(getStateIndex(index)) : undefined
@@ -197,8 +185,8 @@ function createHeldView({ hold: _, ...view }: View, { at, pits, signal }: Taken)
       const body = { size: values.length, version: true, track_total_hits: false, query: { ids: { values } } }
       const { hits } = await pitOf(index).search<SortedHits>(body)
       for (const { _id, _source } of requireExact(at, hits.hits)) {
-        const id = fromStateId(index, _id)
-        found.set(id, decodeDoc(index, id, _source))
+        const doc = decodeDoc(index, fromStateId(index, _id), _source)
+        found.set(doc.id, doc)
       }
     }
     return ids.map(id => found.get(id))
@@ -207,18 +195,14 @@ function createHeldView({ hold: _, ...view }: View, { at, pits, signal }: Taken)
     ...view,
     get: async (index, id) => (await getMany(index, [id]))[0],
     getMany,
-    page: async <I extends StateIndex>(
-      index: I,
-      order: keyof I['orders'] & string,
-      { group, offset, limit }: { readonly group?: string; readonly offset: number; readonly limit: number },
-    ) => {
+    page: async (index, order, { group, offset, limit }) => {
       const key = JSON.stringify([index.name, order, group])
       const pit = pitOf(index)
       const cursor =
         cursors.get(key) ?? openCursor(pit, at, requireRanking({ index, order, group }) as Ranking<StateIndex>)
       cursors.set(key, cursor)
       // Documents of the index of the ranking.
-      return (await cursor(offset, limit)) as unknown as readonly DocOf<I>[]
+      return (await cursor(offset, limit)) as unknown as readonly DocOf<typeof index>[]
     },
   }
 }
@@ -228,7 +212,16 @@ function openCursor(pit: Pit, at: PublishedMeta, { index, order, group }: Rankin
   const { query, sort } = toQuery({ index, order, group })
   const search = { size: HELD_AT_ONCE, query, sort: [...sort, { _shard_doc: 'asc' }] }
   // A double among the sort values cannot represent every amount; the document has the amount as text.
-  const open = () => searchPages(pit, search, last => [...readSortKeys(last, sort), last.sort.at(-1)])
+  const keysOf = ({ _id, _source, sort: values }: SortedHit): readonly unknown[] => {
+    const keys = sort.flatMap(Object.keys).map(field => {
+      const value = _source[field]
+      if (value === undefined || value === null)
+        throw new Failure('defect', `Document '${_id}' has no ${field}, by which it is sorted.`)
+      return value
+    })
+    return [...keys, values.at(-1)]
+  }
+  const open = () => searchPages(pit, search, keysOf)
   let pages = open()
   let position = 0
   let ready: readonly SortedHit[] = []
@@ -265,16 +258,6 @@ function openCursor(pit: Pit, at: PublishedMeta, { index, order, group }: Rankin
     before = own.catch(() => undefined)
     return own
   }
-}
-
-/** The values by which the ranking sorts a hit. */
-function readSortKeys({ _id, _source }: SortedHit, sort: ReturnType<typeof toQuery>['sort']): readonly unknown[] {
-  return sort.flatMap(Object.keys).map(field => {
-    const value = _source[field]
-    if (value === undefined || value === null)
-      throw new Failure('defect', `Document '${_id}' has no ${field}, by which it is sorted.`)
-    return value
-  })
 }
 
 /** The hits, none of which is newer than the held height. */

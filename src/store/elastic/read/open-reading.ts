@@ -1,40 +1,16 @@
 import { records } from '#indices/record.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import { nothingLoaded, underRepair } from '#store/failures.ts'
-import { createReports, type HeldView, type HoldOptions, type ReadPort, type Store } from '#store/port.ts'
+import { createReports, type HeldView, type HoldOptions, type ReadPort } from '#store/port.ts'
 import type { Hints } from '#store/ranking.ts'
 import { wholeness } from '#store/wholeness.ts'
-import {
-  getLastDocuments,
-  type LastDocuments,
-  type PublishedMeta,
-  readCheckpoint,
-  readPublished,
-} from '../schema/checkpoint.ts'
+import { getLastDocuments, type PublishedMeta, readCheckpoint, readPublished } from '../schema/checkpoint.ts'
 import { checkLost } from '../schema/inventory.ts'
-import { type Cluster, FIRST_PARTITION, type Names } from '../schema/names.ts'
+import { type Cluster, FIRST_PARTITION } from '../schema/names.ts'
 import { awaitUnlessAborted, type OpenedView, type OpenOptions, openReads, readOwnEdition } from './consistent-read.ts'
 import { holdView } from './hold-view.ts'
 import type { DocumentCache } from './proved-reads.ts'
 import { openView } from './view.ts'
-
-/**
- * Only a repair changes documents of a published batch; its changes are visible after this time at the
- * latest. Milliseconds.
- */
-const KEPT_MS = 1_000
-/** Maximum characters in the cache; 8,000,000 take at most 20 MB of memory. */
-const MAX_CHARACTERS = 8_000_000
-
-/** The data that all views of a published height share. */
-type Height = {
-  readonly of: PublishedMeta
-  readonly since: number
-  readonly names: Names
-  readonly last: LastDocuments
-  readonly recordIndices: readonly string[]
-  readonly remembered: DocumentCache
-}
 
 /**
  * Opens views of published heights. Views of a height share a cache of its state: the documents do not change
@@ -43,20 +19,23 @@ type Height = {
  */
 export function createViews({ connection, names, clock, onCacheRead, hold }: ViewsOptions) {
   const hints: Hints = new Map()
-  let height: Height | undefined
-  const heightOf = (published: PublishedMeta): Height => {
-    const now = clock.elapsed()
-    if (height?.of !== published || now - height.since >= KEPT_MS) {
-      const own = names.at(published.generations)
-      height = {
-        of: published,
-        since: now,
-        names: own,
-        last: getLastDocuments(published),
-        recordIndices: published.partitions.map((_, partition) => own.partition(records, partition)),
-        remembered: createStateCache(onCacheRead),
-      }
+  /** The data that all views of a published height share. */
+  const readHeight = (of: PublishedMeta, since: number) => {
+    const own = names.at(of.generations)
+    return {
+      of,
+      since,
+      names: own,
+      last: getLastDocuments(of),
+      recordIndices: of.partitions.map((_, partition) => own.partition(records, partition)),
+      remembered: createStateCache(onCacheRead),
     }
+  }
+  let height: ReturnType<typeof readHeight> | undefined
+  const heightOf = (published: PublishedMeta) => {
+    const now = clock.elapsed()
+    // Only a repair changes documents of a published batch; its changes are visible after this time at the latest.
+    if (height?.of !== published || now - height.since >= 1_000) height = readHeight(published, now)
     return height
   }
   return {
@@ -76,7 +55,8 @@ export function createViews({ connection, names, clock, onCacheRead, hold }: Vie
           signal,
           pendingReads: [],
           last: damaged ? {} : last,
-          cache: damaged ? NO_CACHE : remembered,
+          // Such a view does not report whether its reads are of its height.
+          cache: damaged ? { get: () => undefined, put: () => undefined } : remembered,
           onNothing: () => {
             opened.foundNothing = true
           },
@@ -102,11 +82,9 @@ type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> & {
   readonly hold: ReadPort['hold']
 }
 
-/** For a view that does not report whether its reads are of its height. */
-const NO_CACHE: DocumentCache = { get: () => undefined, put: () => undefined }
-
 export function createStateCache(onRead: (isHit: boolean) => void = () => undefined): DocumentCache {
-  const docs = boundedCache<{ readonly id: string } | undefined>(MAX_CHARACTERS)
+  // This many characters take at most 20 MB of memory.
+  const docs = boundedCache<{ readonly id: string } | undefined>(8_000_000)
   return {
     get: (index, id) => {
       const known = docs.get(`${index.name}/${id}`)
@@ -117,9 +95,6 @@ export function createStateCache(onRead: (isHit: boolean) => void = () => undefi
   }
 }
 
-/** Time that a read without its own deadline is retried, milliseconds. */
-const TIMEOUT_MS = 10_000
-
 export type ElasticReading = ReturnType<typeof openReading>
 
 /**
@@ -128,6 +103,8 @@ export type ElasticReading = ReturnType<typeof openReading>
  */
 export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
   const { clock } = cluster
+  /** Time that a read without its own deadline is retried. */
+  const timeoutMs = 10_000
   const store = `${cluster.connection.url}/${cluster.names.prefix}`
   const anyPublished = (signal?: AbortSignal) => readPublished(cluster, signal)
   const readable = ofAnyVersion ? anyPublished : readOwnEdition(anyPublished, store)
@@ -141,7 +118,7 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
     onCall: cluster.onCall,
     sleep: clock.sleep,
     elapsed: clock.elapsed,
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs,
     nothing: () => nothingLoaded(store),
     underRepair: () => underRepair(store),
   })
@@ -153,7 +130,7 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
     return holdView(cluster, {
       indices,
       signal,
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs,
       published: () => fresh(signal),
       viewOf: at => open(at, { signal }).view,
     })
@@ -162,7 +139,11 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
   return {
     source: {
       published: () => report('published', async () => (await published())?.end),
-      identity: () => report('identity', () => readIdentity(cluster)),
+      identity: () =>
+        report('identity', async () => {
+          const { checkpoint: is } = (await readCheckpoint(cluster)) ?? {}
+          return is && { chainId: is.chainId, genesis: is.genesis, derivation: is.derivation }
+        }),
       read,
       hold: (options: HoldOptions) => report('hold', () => hold(options)),
     },
@@ -178,11 +159,4 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
     /** From now on this process also reads the state of an unfinished repair. */
     beginRepair: readUnrepaired,
   }
-}
-
-async function readIdentity(cluster: Cluster): ReturnType<Store['identity']> {
-  const stored = await readCheckpoint(cluster)
-  if (stored === undefined) return undefined
-  const { chainId, genesis, derivation } = stored.checkpoint
-  return { chainId, genesis, derivation }
 }

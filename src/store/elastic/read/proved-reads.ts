@@ -19,7 +19,7 @@ import {
 import type { LastDocuments, PublishedMeta } from '../schema/checkpoint.ts'
 import type { DocSource } from '../schema/documents.ts'
 import { readShardCopies } from '../schema/index-states.ts'
-import { INDICES_AT_ONCE, type Names, splitNames } from '../schema/names.ts'
+import { type Names, splitNames } from '../schema/names.ts'
 import { awaitUnlessAborted, OutOfDateCopy } from './consistent-read.ts'
 
 /** The source of documents, and the documents that a copy of each index must show. */
@@ -29,15 +29,12 @@ export type ProofContext = {
   readonly signal?: AbortSignal | undefined
 }
 
-type CachedDoc = { readonly id: string }
+type CachedDoc = { readonly id: string } | undefined
 
-type IndexName = Pick<AnyIndex, 'name'>
-
-/** Cached state documents; `value` undefined: no document has that id. */
+/** Cached state documents; `value` undefined: no document has that id. `characters`: the size of the document's text. */
 export type DocumentCache = {
-  get(index: IndexName, id: string): { readonly value: CachedDoc | undefined } | undefined
-  /** `characters`: the size of the document's text. */
-  put(index: IndexName, id: string, read: { readonly doc: CachedDoc | undefined; readonly characters: number }): void
+  get(index: AnyIndex, id: string): { readonly value: CachedDoc } | undefined
+  put(index: AnyIndex, id: string, read: { readonly doc: CachedDoc; readonly characters: number }): void
 }
 
 export type ViewReader = ProofContext & {
@@ -50,39 +47,34 @@ export type ViewReader = ProofContext & {
   /** Called when a read misses a document that may have been lost. */
   readonly onNothing: () => void
   /** Reads by id up to the next microtask, which share one request. */
-  readonly pendingReads: PendingRead[]
+  readonly pendingReads: (PromiseWithResolvers<GotDocs> & { readonly refs: readonly Ref[] })[]
 }
 
-/** A read by id that waits for the request it is part of. */
-type PendingRead = PromiseWithResolvers<readonly (Got | undefined)[]> & {
-  readonly refs: readonly Ref[]
-}
+type GotDocs = readonly (Got | undefined)[]
 
 /** Like `getProvedDocs`; all reads up to the next microtask share one request. */
 export function getBatchedDocs(
   reader: ProofContext & Pick<ViewReader, 'pendingReads'>,
   refs: readonly Ref[],
-): Promise<readonly (Got | undefined)[]> {
-  const asked = { refs, ...Promise.withResolvers<readonly (Got | undefined)[]>() }
-  if (reader.pendingReads.length === 0) queueMicrotask(() => void sendBatched(reader))
+): Promise<GotDocs> {
+  const send = async (): Promise<void> => {
+    const together = reader.pendingReads.splice(0)
+    try {
+      const all = together.length === 1 ? refs : together.flatMap(each => each.refs)
+      const found = await getProvedDocs(reader, all)
+      let from = 0
+      for (const { refs, resolve } of together) {
+        resolve(found.slice(from, from + refs.length))
+        from += refs.length
+      }
+    } catch (error) {
+      for (const { reject } of together) reject(error)
+    }
+  }
+  const asked = { refs, ...Promise.withResolvers<GotDocs>() }
+  if (reader.pendingReads.length === 0) queueMicrotask(() => void send())
   reader.pendingReads.push(asked)
   return asked.promise
-}
-
-async function sendBatched(reader: ProofContext & Pick<ViewReader, 'pendingReads'>): Promise<void> {
-  const together = reader.pendingReads.splice(0)
-  try {
-    const [first] = together
-    const refs = together.length === 1 && first ? first.refs : together.flatMap(each => each.refs)
-    const found = await getProvedDocs(reader, refs)
-    let from = 0
-    for (const { refs, resolve } of together) {
-      resolve(found.slice(from, from + refs.length))
-      from += refs.length
-    }
-  } catch (error) {
-    for (const { reject } of together) reject(error)
-  }
 }
 
 /**
@@ -93,7 +85,7 @@ async function sendBatched(reader: ProofContext & Pick<ViewReader, 'pendingReads
 export async function getProvedDocs(
   { connection, last, signal }: ProofContext,
   refs: readonly Ref[],
-): Promise<readonly (Got | undefined)[]> {
+): Promise<GotDocs> {
   const found: (Got | undefined)[] = []
   while (found.length < refs.length) {
     const { proofs, part } = takePart(refs, found.length, last)
@@ -143,21 +135,15 @@ export async function searchHistory(
   },
 ): Promise<readonly HistoryHit[]> {
   const { wanted, by, isEnough = () => true, ...own } = search
-  let found: readonly HistoryHit[]
-  if (indices.length > INDICES_AT_ONCE)
-    found = await searchParts(indices, part => searchHistory(proving, part, { ...own, wanted: 0 }))
-  else
-    found = await requestHits<HistoryHit>(
-      proving.connection,
-      toSearch(String(indices), own, { signal: proving.signal }),
-    )
+  const { connection, signal } = proving
+  const found = await searchParts(indices, part =>
+    requestHits<HistoryHit>(connection, toSearch(String(part), own, { signal })),
+  )
   const count = by === undefined ? found.length : new Set(found.map(({ _source }) => _source[by])).size
   return count < wanted || !isEnough(found) ? searchProvedHistory(proving, indices, own) : found
 }
 
 type NamedHistoryHit = HistoryHit & { readonly _index?: string; readonly matched_queries?: readonly string[] }
-
-const [OWN, LAST] = ['own', 'last']
 
 /**
  * Like `searchHistory`, with the proof that nothing is missing: the last documents of the indices are among
@@ -168,6 +154,7 @@ export function searchProvedHistory(
   indices: readonly string[],
   { query, size, _source }: HistorySearch,
 ): Promise<readonly HistoryHit[]> {
+  const { connection, signal } = proving
   return searchParts(indices, async part => {
     const last = part.flatMap(index => {
       const [id] = proving.last[index] ?? []
@@ -177,22 +164,18 @@ export function searchProvedHistory(
       query: {
         bool: {
           should: [
-            { bool: { filter: [query], _name: OWN } },
-            { ids: { values: last.map(({ id }) => id), _name: LAST } },
+            { bool: { filter: [query], _name: 'own' } },
+            { ids: { values: last.map(({ id }) => id), _name: 'last' } },
           ],
         },
       },
       size: size + last.length,
       ...(_source === undefined ? {} : { _source }),
     }
-    const hits = await requestHits<NamedHistoryHit>(
-      proving.connection,
-      toSearch(String(part), search, { signal: proving.signal }),
-    )
+    const hits = await requestHits<NamedHistoryHit>(connection, toSearch(String(part), search, { signal }))
     const seen = new Set(hits.map(({ _index, _id }) => `${_index}/${_id}`))
-    for (const { index, id } of last)
-      if (!seen.has(`${index}/${id}`)) throw new OutOfDateCopy(proving.connection, index)
-    return hits.filter(({ matched_queries }) => matched_queries?.includes(OWN))
+    for (const { index, id } of last) if (!seen.has(`${index}/${id}`)) throw new OutOfDateCopy(connection, index)
+    return hits.filter(({ matched_queries }) => matched_queries?.includes('own'))
   })
 }
 
@@ -212,9 +195,6 @@ type SearchPart<H> = SearchResult<H & { readonly _version?: number }> & {
   readonly error?: ElasticError
 }
 
-/** Searches after which the servers with a copy are looked up again. */
-const USES = 1_000
-
 /** Servers with a copy of an index, as of the last lookup. */
 type Servers = { readonly nodes: Promise<readonly string[]>; uses: number }
 const serversByConnection = new WeakMap<ElasticConnection, Map<string, Servers>>()
@@ -225,7 +205,7 @@ function getServers(connection: ElasticConnection): Map<string, Servers> {
   return servers
 }
 
-/** All callers share the lookup, so none of them may abort it. */
+/** Asks the master. All callers share the lookup, so none of them may abort it. */
 function lookUpServers(connection: ElasticConnection, index: string): Servers {
   const nodes = readShardCopies(connection, [index]).then(all => all.get(index) ?? [])
   nodes.catch(() => undefined)
@@ -237,20 +217,18 @@ async function chooseCopy({ connection, signal }: ProofContext, index: string): 
   const found = servers.get(index) ?? lookUpServers(connection, index)
   servers.set(index, found)
   found.uses++
-  if (found.uses === USES) renewServers(connection, index, found)
+  // No search waits for this renewal, because a hung master does not answer.
+  if (found.uses === 1_000) {
+    const next = lookUpServers(connection, index)
+    next.nodes.then(
+      () => getServers(connection).set(index, next),
+      () => {
+        found.uses = 0
+      },
+    )
+  }
   const nodes = await awaitUnlessAborted(found.nodes, signal, `${index} was searched`)
   return nodes[Math.floor(Math.random() * nodes.length)] ?? ''
-}
-
-/** Looks up the servers at the master. No search waits for this, because a hung master does not answer. */
-function renewServers(connection: ElasticConnection, index: string, found: Servers): void {
-  const next = lookUpServers(connection, index)
-  next.nodes.then(
-    () => getServers(connection).set(index, next),
-    () => {
-      found.uses = 0
-    },
-  )
 }
 
 /**
@@ -296,18 +274,11 @@ async function searchOnce<H>(
   const parsed = parseAnswer<{ responses?: readonly SearchPart<H>[] }>({ connection, what }, answer.text, parseExact)
   const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
   for (const { status = 503, error } of parts)
-    if (error !== undefined) throw toSearchFailure(connection, what, { status, error })
+    if (error !== undefined)
+      throw formatReason(error).startsWith('no data nodes')
+        ? new Failure('unavailable', `The server at ${connection.url} that had the copy has left (${what}).`)
+        : toElasticFailure({ connection, what }, { status, error })
   if (id !== undefined && Number(parts[0]?.hits?.hits?.[0]?._version ?? -1) < version)
     throw new OutOfDateCopy(connection, index)
   return parts.slice(all.length - searches.length)
-}
-
-function toSearchFailure(
-  connection: ElasticConnection,
-  what: string,
-  answer: { readonly status: number; readonly error: ElasticError },
-): Failure {
-  return formatReason(answer.error).startsWith('no data nodes')
-    ? new Failure('unavailable', `The server at ${connection.url} that had the copy has left (${what}).`)
-    : toElasticFailure({ connection, what }, answer)
 }

@@ -13,17 +13,15 @@ import { fromStateId, getFirstOrder, getStoredNames, isSortedOnDisk, KIND, NAMED
 import { NewerData, OutOfDateCopy } from './consistent-read.ts'
 import { searchOneCopy, type ViewReader } from './proved-reads.ts'
 
-/** One search of a ranking, in addition to its query and sort. */
-type RankingStep = {
+/** Runs one search of a ranking; `step`: what it has in addition to its query and sort. */
+type RankingSearch = (step: {
   readonly size: number
   readonly from?: number
-  readonly search_after?: Keys | undefined
+  /** The sort values of a hit. */
+  readonly search_after?: readonly unknown[] | undefined
   readonly _source?: false
   readonly stored_fields?: '_none_'
-}
-/** The sort values of a hit. */
-type Keys = readonly unknown[]
-type RankingSearch = (step: RankingStep) => Promise<readonly SortedHit[]>
+}) => Promise<readonly SortedHit[]>
 
 /** Limit of `from` + `size` (`index.max_result_window`). */
 const WINDOW = 10_000
@@ -54,19 +52,18 @@ export async function readRankedRows<I extends StateIndex>(
   const hits =
     after === undefined && skip + limit <= WINDOW
       ? await search({ from: skip, size: limit })
-      : await searchDeep(search, { after, offset: skip, limit })
+      : await searchDeep(search, after, { offset: skip, limit })
   return hits.map(({ _id, _source }) => decodeDoc(index, fromStateId(index, _id), _source))
 }
 
 /** Options for hits without their documents, which cost ten times as much. */
 const KEYS_ONLY = { _source: false, stored_fields: '_none_' } as const
 
-type DeepRange = { readonly after: Keys | undefined; readonly offset: number; readonly limit: number }
-
 /** Hits after certain sort values, or more hits than the window allows, in steps of at most 10,000. */
 async function searchDeep(
   search: RankingSearch,
-  { after: first, offset, limit }: DeepRange,
+  first: readonly unknown[] | undefined,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<readonly SortedHit[]> {
   let after = first
   for (let skip = offset; skip > 0; ) {
@@ -87,10 +84,8 @@ async function searchDeep(
   return found
 }
 
-type Asked = { readonly index: Index; readonly order: Order; readonly group: string | undefined }
-
 /** Query and sort of an order, whole or within a range. The sort of a first order is that on disk, so it needs no sorting. */
-export function toQuery({ index, order: declared, group }: Asked, range?: RankRange) {
+export function toQuery({ index, order: declared, group }: Omit<Ranking<StateIndex>, 'name'>, range?: RankRange) {
   const order = toStoredOrder(index, declared)
   const { group: groupField, positive, where, by } = order
   const above = (positive ?? []).map(field => ({ range: { [field]: { gt: '0' } } }))
@@ -124,12 +119,12 @@ function matchAny(should: readonly object[]) {
   return { bool: { should, minimum_should_match: 1 } }
 }
 
-/** Longest tie whose members are skipped one by one, at some 40 ns each; excluding them by name costs as much. */
-const WALKED = 32_768
-
-/** Whether a range begins within a tie that is short enough to be skipped from its start. */
+/**
+ * Whether a range begins within a tie that is short enough to be skipped from its start. The members of a longer one are
+ * not skipped one by one, at some 40 ns each: excluding them by name costs as much.
+ */
 function walksTie(range: RankRange | undefined): range is RankRange & { readonly after: Standing } {
-  return range?.after !== undefined && range.after.name !== LAST_NAME && range.tied <= WALKED
+  return range?.after !== undefined && range.after.name !== LAST_NAME && range.tied <= 32_768
 }
 
 /**
@@ -187,12 +182,6 @@ type Terms = {
   readonly _shards?: { readonly failed?: number }
 }
 
-/** Time limit of the server's search for terms; a list of terms takes it some milliseconds. */
-const TERMS_TIMEOUT = '10s'
-
-/** Names per further request, when documents of some of the first names no longer exist. */
-const MORE_NAMES = 1_000
-
 /**
  * Documents whose names begin with a text, by name. The names come from the sorted list of terms itself, because a
  * search would visit all matches. Terms of removed or changed documents stay in the list for a while, so the documents
@@ -206,15 +195,13 @@ export async function findNamedDocs<I extends NamedIndex>(
 ): Promise<readonly DocOf<I>[]> {
   // Names are ids; Elasticsearch may refuse a query for a longer text.
   if (Buffer.byteLength(toStateId(index, text)) > MAX_ID_BYTES) return []
-  const field: string = index.named
   const found: DocOf<I>[] = []
   for (let after: string | undefined; ; ) {
-    const size = after === undefined ? limit : Math.max(limit, MORE_NAMES)
+    // Further requests are needed when documents of some of the first names no longer exist.
+    const size = after === undefined ? limit : Math.max(limit, 1_000)
     const names = await listTerms(reader, index, { text, size, after })
-    const docs = await getMany(names)
-    found.push(
-      ...docs.filter(doc => doc !== undefined && Reflect.get(doc, field) === doc.id).map(doc => doc as DocOf<I>),
-    )
+    for (const doc of await getMany(names))
+      if (doc !== undefined && Reflect.get(doc, index.named) === doc.id) found.push(doc)
     after = names.at(-1)
     if (names.length < size || found.length >= limit) break
   }
@@ -239,7 +226,8 @@ async function listTerms(
       field: NAMED,
       string: toStateId(index, text),
       size,
-      timeout: TERMS_TIMEOUT,
+      // A list of terms takes the server some milliseconds.
+      timeout: '10s',
       search_after: after === undefined ? undefined : toStateId(index, after),
     }),
     signal,
@@ -252,14 +240,16 @@ async function listTerms(
   return requireValid({ connection, what }, answer.terms, Array.isArray).map(name => fromStateId(index, name))
 }
 
-/** Names from `text` to the last name with that prefix, or to `until`, inclusive. */
-type Span = {
-  readonly text: string
-  readonly until: string | undefined
-  readonly found: readonly { readonly id: string }[]
-}
-
-async function requireAllNames(reader: ViewReader, index: NamedIndex, { text, until, found }: Span): Promise<void> {
+/** Throws unless `found` has all names from `text` to the last name with that prefix, or to `until`, inclusive. */
+async function requireAllNames(
+  reader: ViewReader,
+  index: NamedIndex,
+  {
+    text,
+    until,
+    found,
+  }: { readonly text: string; readonly until: string | undefined; readonly found: readonly { readonly id: string }[] },
+): Promise<void> {
   const name = reader.names.state(index)
   const from = toStateId(index, text)
   const within =

@@ -12,17 +12,18 @@ const UNTOLD = [400, 401, 403, 404, 405, 500]
 export async function readServerReport(cluster: ReadCluster): Promise<ServerReport> {
   const settings = await readSettings(cluster)
   const create = settings?.('action.auto_create_index')
+  const low = 'cluster.routing.allocation.disk.watermark.low'
+  const limits = { watermark: settings?.(low) ?? '85%', headroom: settings?.(`${low}.max_headroom`) }
+  const disks = await readDisks(cluster)
   return {
-    disks: (await readDisks(cluster))?.map(disk => ({ ...disk, leastBytes: computeLeast(disk, settings) })),
+    disks: disks?.map(disk => ({ ...disk, leastBytes: computeLeastFree(disk.totalBytes, limits) })),
     missingPrivileges: await listMissingPrivileges(cluster),
     blocked: await listBlocked(cluster),
     createsIndices: create === undefined ? undefined : create !== 'false',
   }
 }
 
-type ClusterSettings = (name: string) => string | undefined
-
-async function readSettings({ connection }: ReadCluster): Promise<ClusterSettings | undefined> {
+async function readSettings({ connection }: ReadCluster) {
   const answer = await requestJson<Partial<estypes.ClusterGetSettingsResponse>>(connection, {
     what: 'read the settings of the cluster',
     method: 'GET',
@@ -32,7 +33,7 @@ async function readSettings({ connection }: ReadCluster): Promise<ClusterSetting
   })
   const { transient, persistent, defaults } = answer
   if (defaults === undefined) return undefined
-  return name => {
+  return (name: string): string | undefined => {
     const value: unknown = transient?.[name] ?? persistent?.[name] ?? defaults[name]
     return typeof value === 'string' ? value : undefined
   }
@@ -54,15 +55,6 @@ export async function readDisks({ connection }: ReadCluster): Promise<readonly D
   })
 }
 
-const LOW_WATERMARK = 'cluster.routing.allocation.disk.watermark.low'
-
-function computeLeast({ totalBytes }: DiskRoom, settings: ClusterSettings | undefined): number {
-  return computeLeastFree(totalBytes, {
-    watermark: settings?.(LOW_WATERMARK) ?? '85%',
-    headroom: settings?.(`${LOW_WATERMARK}.max_headroom`),
-  })
-}
-
 /** Free bytes below which the low watermark is reached: a maximum used share, or a minimum of free bytes. */
 export function computeLeastFree(
   totalBytes: number,
@@ -75,14 +67,12 @@ export function computeLeastFree(
   return Math.min(share, (headroom === undefined ? undefined : parseBytes(headroom)) ?? share)
 }
 
-const UNITS = ['b', 'kb', 'mb', 'gb', 'tb', 'pb']
-
 /** Parses a size such as `200gb`; undefined: not a number of bytes, such as a share or −1. */
 function parseBytes(text: string): number | undefined {
   const [, digits, unit] = /^([\d.]+)([kmgtp]?b)$/i.exec(text) ?? []
   return digits === undefined || unit === undefined
     ? undefined
-    : Number(digits) * 1_024 ** UNITS.indexOf(unit.toLowerCase())
+    : Number(digits) * 1_024 ** ['b', 'kb', 'mb', 'gb', 'tb', 'pb'].indexOf(unit.toLowerCase())
 }
 
 async function listMissingPrivileges({

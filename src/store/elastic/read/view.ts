@@ -2,14 +2,13 @@ import { hash8 } from '#chain/hash.ts'
 import type { DocOf } from '#indices/define.ts'
 import { type ListDoc, toPlace } from '#indices/list.ts'
 import { type ListedRecord, listedRecords, type RecordDoc, records } from '#indices/record.ts'
-import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
+import type { AnyIndex, HistoryIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { countDocCharacters } from '#store/bounded-cache.ts'
 import { missingData } from '#store/failures.ts'
 import type { IsEnough, Moment, View } from '#store/port.ts'
-import { rankingPage } from '#store/ranking.ts'
-import type { Got } from '../client/read-documents.ts'
+import { type RankingReads, rankingPage } from '#store/ranking.ts'
 import { type NamedRequest, parseHits, type Ref, requestParsed, WHOLE } from '../client/request.ts'
 import { type Checkpoint, toStamp, toVersion } from '../schema/checkpoint.ts'
 import { decodeDoc, formatHashTerm, parseHitDocs } from '../schema/documents.ts'
@@ -36,30 +35,22 @@ export function openView(reader: ViewReader, own: Pick<View, 'hold' | 'release' 
     findAny: (index, field, ...[values, isEnough]) => findDocs(reader, index, { field, values, isEnough }),
     startingWith: (index, text, limit) =>
       findNamedDocs({ reader, getMany: ids => getDocs(reader, index, ids) }, index, { text, limit }),
-    page: (index, order, options) => readPage(reader, { index, order }, options),
+    page: async (index, order, options) => {
+      const getMany = (ids: readonly string[]) => getDocs(reader, index, ids)
+      const reads = {
+        segments: (ids: readonly string[]) => getDocs(reader, segments, ids),
+        rows: (...[ranking, rows]: Parameters<RankingReads<typeof index>['rows']>) =>
+          readRankedRows({ reader, getMany }, ranking, rows),
+        hints: reader.hints,
+      }
+      const rows = await rankingPage(reads, { index, order }, options)
+      if (rows.length === 0) reader.onNothing()
+      return rows
+    },
     records: (list, first, last) => readRows(reader, list, [first, last]),
     newRecords: (lists, height) => readNewRecords(reader, lists, height),
     moments: (list, ordinals) => readMoments(reader, list, ordinals),
   }
-}
-
-async function readPage<I extends StateIndex>(
-  reader: ViewReader,
-  what: { readonly index: I; readonly order: keyof I['orders'] & string },
-  options: { readonly group?: string; readonly offset: number; readonly limit: number },
-): Promise<readonly DocOf<I>[]> {
-  const rows = await rankingPage(
-    {
-      segments: ids => getDocs(reader, segments, ids),
-      rows: (ranking, rows) =>
-        readRankedRows({ reader, getMany: ids => getDocs(reader, what.index, ids) }, ranking, rows),
-      hints: reader.hints,
-    },
-    what,
-    options,
-  )
-  if (rows.length === 0) reader.onNothing()
-  return rows
 }
 
 /** The height in an id of history; undefined for any other id. */
@@ -81,29 +72,17 @@ async function getDocs<I extends AnyIndex>(
   return refs.map((ref, at) => {
     // Cache entries are stored by name of index, so the document is of that index.
     if (ref === undefined) return known[at]?.value as DocOf<I> | undefined
-    const answered = { id: ids[at] as string, got: found[next++] }
-    return index.kind === 'history' ? takeHistory(reader, index, answered) : takeState(reader, index, answered)
+    const id = ids[at] as string
+    const got = found[next++]
+    if (index.kind === 'history') {
+      if (got === undefined) reader.onNothing()
+      return got && decodeDoc(index, id, got.source)
+    }
+    if (got !== undefined && got.version > toVersion(toStamp(reader.published))) throw new NewerData()
+    const doc = got && decodeDoc(index, id, got.source)
+    reader.cache.put(index, id, { doc, characters: countDocCharacters(got?.source) })
+    return doc
   })
-}
-
-type AnsweredId = { readonly id: string; readonly got: Got | undefined }
-
-/** The document in a version of the view's height, which is cached; throws `NewerData` if it is newer. */
-function takeState<I extends AnyIndex>(
-  { published, cache }: ViewReader,
-  index: I,
-  { id, got }: AnsweredId,
-): DocOf<I> | undefined {
-  if (got !== undefined && got.version > toVersion(toStamp(published))) throw new NewerData()
-  const doc = got === undefined ? undefined : decodeDoc(index, id, got.source)
-  cache.put(index, id, { doc, characters: countDocCharacters(got?.source) })
-  return doc
-}
-
-function takeHistory<I extends AnyIndex>(reader: ViewReader, index: I, { id, got }: AnsweredId): DocOf<I> | undefined {
-  if (got !== undefined) return decodeDoc(index, id, got.source)
-  reader.onNothing()
-  return undefined
 }
 
 /** undefined: no published document can have that id. */
@@ -117,22 +96,19 @@ function toRef(reader: ViewReader, index: AnyIndex, id: string): Ref | undefined
 /** More documents than ever share the first 8 bytes of a hash. */
 const MAX_FOUND = 16
 
-type FindOptions<I extends HistoryIndex> = {
-  readonly field: string
-  readonly values: readonly bigint[]
-  readonly isEnough: IsEnough<I> | undefined
-}
-
 async function findDocs<I extends HistoryIndex>(
   reader: ViewReader,
   index: I,
-  { field, values, isEnough }: FindOptions<I>,
+  {
+    field,
+    values,
+    isEnough,
+  }: { readonly field: string; readonly values: readonly bigint[]; readonly isEnough: IsEnough<I> | undefined },
 ): Promise<readonly DocOf<I>[]> {
   // By name of index, because an alias may point to another generation by now.
   const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
   const terms = values.map(formatHashTerm)
   const query = terms.length === 1 ? { term: { [field]: terms[0] } } : { terms: { [field]: terms } }
-  const size = MAX_FOUND * terms.length
   const wanted = terms.length
   const docsOf = (hits: readonly HistoryHit[]) =>
     sortById(
@@ -140,14 +116,9 @@ async function findDocs<I extends HistoryIndex>(
         .filter(({ _id }) => (parseHeight(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
         .map(({ _id, _source }) => decodeDoc(index, _id, _source)),
     )
-  const search = {
-    query,
-    size,
-    wanted,
-    by: field,
-    isEnough: isEnough && ((hits: readonly HistoryHit[]) => isEnough(docsOf(hits))),
-  }
-  const docs = wanted === 0 ? [] : docsOf(await searchHistory(reader, indices, search))
+  const search = { query, size: MAX_FOUND * wanted, wanted, by: field }
+  const isEnoughHits = isEnough && ((hits: readonly HistoryHit[]) => isEnough(docsOf(hits)))
+  const docs = wanted === 0 ? [] : docsOf(await searchHistory(reader, indices, { ...search, isEnough: isEnoughHits }))
   const isShort = new Set(docs.map(doc => Reflect.get(doc, field))).size < wanted
   if (isShort || isEnough?.(docs) === false) reader.onNothing()
   return docs
@@ -188,11 +159,10 @@ async function readMoments(reader: ViewReader, list: ListDoc, ordinals: readonly
 /** Rows per request; a page has at most some hundred, only exports have more. */
 const ROWS_AT_ONCE = 5000
 
-/** See `View.records`. */
 async function readRows(
   reader: ViewReader,
   list: ListDoc,
-  [first, last]: readonly [first: number, last: number],
+  [first, last]: readonly [number, number],
 ): Promise<readonly ListedRecord[]> {
   const to = Math.min(last, list.count)
   const rows: ListedRecord[] = []
@@ -204,7 +174,7 @@ async function readRows(
 async function readRun(
   reader: ViewReader,
   list: ListDoc,
-  [from, to]: readonly [from: number, to: number],
+  [from, to]: readonly [number, number],
 ): Promise<readonly ListedRecord[]> {
   const indices = listRowPartitions(list.starts, from, to).map(partition => reader.recordIndices[partition] as string)
   const size = to - from + 1
@@ -268,10 +238,6 @@ function sortById<T extends { readonly id: string }>(docs: readonly T[]): readon
 
 /** Places per search: an index returns at most 10,000 hits, some of which prove that the copy is current. */
 const MAX_PLACES = 9_000
-/** Maximum rows of one list per search; a list usually has a few new ones. */
-const MAX_OF_LIST = 64
-/** Two, so that the row after a missing one reveals it. */
-const MIN_OF_LIST = 2
 
 /**
  * `View.newRecords` by places alone, the only field by which rows are found: looks up the next places of each
@@ -285,7 +251,8 @@ async function readNewRecords(
   const found = new Map<string, RecordDoc>()
   let open: (readonly [list: number, after: number])[] = [...lists]
   while (open.length > 0) {
-    const each = Math.min(MAX_OF_LIST, Math.max(MIN_OF_LIST, Math.floor(MAX_PLACES / open.length)))
+    // A list usually has a few new rows. Two at least, so that the row after a missing one reveals it.
+    const each = Math.min(64, Math.max(2, Math.floor(MAX_PLACES / open.length)))
     const further: (readonly [number, number])[] = []
     const atOnce = Math.floor(MAX_PLACES / each)
     for (let from = 0; from < open.length; from += atOnce) {
@@ -308,8 +275,6 @@ function listPlaces(list: number, after: number, count: number): readonly bigint
   return Array.from({ length: count }, (_, at) => toPlace(list, after + 1 + at))
 }
 
-const HASHES_AT_ONCE = 100
-
 /** Transactions up to the checkpoint with one of these hashes. */
 export async function findTransactions(
   cluster: ReadCluster & ProofContext,
@@ -318,13 +283,12 @@ export async function findTransactions(
 ): Promise<readonly TransactionDoc[]> {
   const indices = partitions.map((_, partition) => cluster.names.partition(transactions, partition))
   const found: TransactionDoc[] = []
-  for (let from = 0; from < hashes.length; from += HASHES_AT_ONCE) {
-    const wanted = new Set(hashes.slice(from, from + HASHES_AT_ONCE))
+  const atOnce = 100
+  for (let from = 0; from < hashes.length; from += atOnce) {
+    const wanted = new Set(hashes.slice(from, from + atOnce))
     const query = { terms: { hash8: [...wanted].map(hash => formatHashTerm(hash8(hash))) } }
-    for (const { _id, _source } of await searchProvedHistory(cluster, indices, {
-      query,
-      size: MAX_FOUND * HASHES_AT_ONCE,
-    })) {
+    const hits = await searchProvedHistory(cluster, indices, { query, size: MAX_FOUND * atOnce })
+    for (const { _id, _source } of hits) {
       const doc = decodeDoc(transactions, _id, _source)
       if (wanted.has(doc.hash) && doc.height <= (end?.height ?? -1)) found.push(doc)
     }

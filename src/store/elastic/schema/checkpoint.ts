@@ -4,14 +4,7 @@ import { RUN_REPAIR } from '#store/failures.ts'
 import type { Filling, Published } from '#store/port.ts'
 import { asRecord, isCount, isHeight, type Members, parsePublishedRecord } from '#store/published.ts'
 import type { ElasticConnection, SeqNo } from '../client/request.ts'
-import {
-  MISSING_INDEX,
-  type NamedRequest,
-  parseAnswer,
-  parseError,
-  requestParsed,
-  toElasticFailure,
-} from '../client/request.ts'
+import { MISSING_INDEX, parseAnswer, parseError, requestParsed, toElasticFailure } from '../client/request.ts'
 import { EDITION } from './mappings.ts'
 import type { Generations, Names, PartitionStarts, ReadCluster } from './names.ts'
 
@@ -96,8 +89,6 @@ export type PublishedMeta = {
   readonly edition: string
 }
 
-type Stamped = { readonly end: Pick<Published, 'height'>; readonly epoch?: number | undefined }
-
 /** Stamps per epoch: more than heights of any chain. */
 const STAMPS_PER_EPOCH = 2 ** 40
 
@@ -106,7 +97,10 @@ const STAMPS_PER_EPOCH = 2 ** 40
  * grow, even when a repair goes back to a smaller height. What a document is at a stamp follows from the chain alone, so
  * two loaders write the same.
  */
-export function toStamp({ end, epoch = 0 }: Stamped): number {
+export function toStamp({
+  end,
+  epoch = 0,
+}: Pick<PublishedMeta, 'epoch'> & { readonly end: { readonly height: number } }): number {
   return epoch * STAMPS_PER_EPOCH + end.height
 }
 
@@ -120,12 +114,10 @@ export function getLastStamp(epoch: number): number {
   return (epoch + 1) * STAMPS_PER_EPOCH - 1
 }
 
-/** The epoch of a stamp. */
 export function toEpoch(stamp: number): number {
   return Math.floor(stamp / STAMPS_PER_EPOCH)
 }
 
-/** The height of a stamp. */
 export function toHeight(stamp: number): number {
   return stamp % STAMPS_PER_EPOCH
 }
@@ -156,20 +148,16 @@ export function parseCheckpoint(source: unknown): Checkpoint | undefined {
   if (body === undefined) return undefined
   const { end, ...rest } = body
   const published = end === undefined ? undefined : parsePublishedRecord(end)
+  const [filling, floor] = [asRecord(rest['filling']), asRecord(rest['floor'])]
   const whole =
     [rest['schema'], rest['chainId'], rest['derivation'], rest['renewed']].every(isCount) &&
     [rest['owner'], rest['batch']].every(text => typeof text === 'string') &&
     [rest['genesis'], rest['write']].every(text => typeof text === 'string' && text !== '') &&
-    arePartitions(rest['partitions']) &&
-    isFilling(rest['filling']) &&
-    hasOnly(rest['generations'], isCount) &&
+    [filling?.['partition'], filling?.['documents']].every(isCount) &&
     (rest['retired'] === undefined || isCount(rest['retired'])) &&
-    (rest['from'] === undefined || typeof rest['from'] === 'string') &&
-    isFloor(rest['floor']) &&
-    isEpoch(rest['epoch']) &&
-    isUnderRepair(rest['mending']) &&
-    (rest['state'] === undefined || typeof rest['state'] === 'string') &&
-    isInventory(rest['inventory'])
+    (rest['floor'] === undefined || (isHeight(floor?.['height']) && isCount(floor?.['partition']))) &&
+    [rest['from'], rest['state']].every(text => text === undefined || typeof text === 'string') &&
+    hasValidCommon(rest)
   if (!whole || (end !== undefined && published === undefined)) return undefined
   // Each member was checked above.
   return { ...rest, ...(published === undefined ? {} : { end: published }) } as Checkpoint
@@ -179,14 +167,7 @@ export function parseCheckpoint(source: unknown): Checkpoint | undefined {
 export function parsePublished(source: unknown): PublishedMeta | undefined {
   const body = parseBody(source)
   const end = parsePublishedRecord(body?.['end'])
-  const whole =
-    typeof body?.['batch'] === 'string' &&
-    arePartitions(body['partitions']) &&
-    hasOnly(body['generations'], isCount) &&
-    isEpoch(body['epoch']) &&
-    isUnderRepair(body['mending']) &&
-    typeof body['edition'] === 'string' &&
-    isInventory(body['inventory'])
+  const whole = typeof body?.['batch'] === 'string' && typeof body['edition'] === 'string' && hasValidCommon(body)
   return whole && end !== undefined ? ({ ...body, end } as PublishedMeta) : undefined
 }
 
@@ -195,53 +176,35 @@ function parseBody(source: unknown): Members | undefined {
   return typeof text === 'string' ? asRecord(tryParseJson(text)) : undefined
 }
 
-function arePartitions(value: unknown): boolean {
+/** Stamps stay below 2^50, so that they are exact as numbers. */
+export const MAX_EPOCH = 2 ** 10 - 1
+
+/** Whether the members are valid that both records have. */
+function hasValidCommon({ partitions, generations, epoch, mending, inventory }: Members): boolean {
   return (
-    Array.isArray(value) &&
-    value[0] === 0 &&
-    value.every((first, at) => isHeight(first) && (at === 0 || first > value[at - 1]))
+    Array.isArray(partitions) &&
+    partitions[0] === 0 &&
+    partitions.every((first, at) => isHeight(first) && (at === 0 || first > partitions[at - 1])) &&
+    hasOnly(generations, isCount) &&
+    (epoch === undefined || (isCount(epoch) && epoch <= MAX_EPOCH)) &&
+    (mending === undefined || mending === true) &&
+    (inventory === undefined || isInventory(asRecord(inventory) ?? {}))
   )
 }
 
-function isFilling(value: unknown): boolean {
-  const { partition, documents } = asRecord(value) ?? {}
-  return isCount(partition) && isCount(documents)
-}
-
-function isFloor(value: unknown): boolean {
-  const { height, partition } = asRecord(value) ?? {}
-  return value === undefined || (isHeight(height) && isCount(partition))
-}
-
-/** Stamps stay below 2^50, so that they are exact as numbers. */
-export const MAX_EPOCH = 2 ** 10 - 1
-function isEpoch(value: unknown): boolean {
-  return value === undefined || (isCount(value) && value <= MAX_EPOCH)
-}
-
-/** Present only while it is true; any other value is invalid. */
-function isUnderRepair(value: unknown): boolean {
-  return value === undefined || value === true
+function isInventory({ batch, indices, last }: Members): boolean {
+  const isContent = (value: unknown): boolean =>
+    Array.isArray(value) &&
+    value.length <= 2 &&
+    typeof value[0] === 'string' &&
+    (value[1] === undefined || isCount(value[1]))
+  const isLast = (value: unknown): boolean => Array.isArray(value) && typeof value[0] === 'string' && isCount(value[1])
+  return typeof batch === 'string' && hasOnly(indices, isContent) && hasOnly(last, isLast)
 }
 
 /** Whether every member of an object is valid. */
 function hasOnly(value: unknown, isValid: (member: unknown) => boolean): boolean {
   return asRecord(value) !== undefined && Object.values(value as object).every(isValid)
-}
-
-function isLastDocument(value: unknown): boolean {
-  return Array.isArray(value) && typeof value[0] === 'string' && isCount(value[1])
-}
-
-function isIndexContent(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length > 2 || typeof value[0] !== 'string') return false
-  return value[1] === undefined || isCount(value[1])
-}
-
-function isInventory(value: unknown): boolean {
-  if (value === undefined) return true
-  const { batch, indices, last } = asRecord(value) ?? {}
-  return typeof batch === 'string' && hasOnly(indices, isIndexContent) && hasOnly(last, isLastDocument)
 }
 
 const CHECKPOINT = 'checkpoint'
@@ -251,8 +214,23 @@ function formatRecord(value: object): string {
   return JSON.stringify({ body: formatBody(value) })
 }
 
+type EndContent = Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'> & { readonly end: Published }
+
+/** The content of a checkpoint as text, for the loader's own file; undefined: there is no block yet. */
+export function formatContent({ end, partitions, filling, inventory }: Checkpoint): string | undefined {
+  return end && formatBody({ end, partitions, filling, inventory })
+}
+
+/** undefined: the text is not one of `formatContent`. */
+export function parseContent(text: string): EndContent | undefined {
+  const content = asRecord(JSON.parse(text))
+  const end = parsePublishedRecord(content?.['end'])
+  // Only this program writes the text.
+  return end && ({ ...content, end } as EndContent)
+}
+
 /** As JSON, in which a time is a text, because a number would not be exact. */
-export function formatBody(value: object): string {
+function formatBody(value: object): string {
   return JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item))
 }
 
@@ -262,11 +240,7 @@ export function formatBody(value: object): string {
  */
 const parsedRecords = new WeakMap<ElasticConnection, { readonly text: string; readonly meta: PublishedMeta }>()
 
-type StoredRecord = {
-  readonly _seq_no: number
-  readonly _primary_term: number
-  readonly _source: unknown
-}
+type StoredRecord = { readonly _seq_no: number; readonly _primary_term: number; readonly _source: unknown }
 
 /** undefined: the document or the index does not exist. Other errors, such as missing privileges, throw. */
 export async function readRecord(cluster: ReadCluster, id: string): Promise<StoredRecord | undefined> {
@@ -281,13 +255,7 @@ function readRecordText(
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   const what = `read ${names.meta}`
-  const request: NamedRequest = {
-    what,
-    method: 'GET',
-    path: `/${names.meta}/_doc/${id}`,
-    signal,
-    acceptedStatuses: [404],
-  }
+  const request = { what, method: 'GET', path: `/${names.meta}/_doc/${id}`, signal, acceptedStatuses: [404] } as const
   return requestParsed(connection, request, answer => {
     if (answer.status !== 404) return answer.text
     const error = parseError(answer)

@@ -7,20 +7,16 @@ import {
   type ElasticConnection,
   formatReason,
   parseError,
+  requestHits,
   requestJson,
   requestText,
   toSearch,
 } from '../client/request.ts'
 import { type Checkpoint, formatRestoreHelp, readCheckpoint } from './checkpoint.ts'
-import { isDerived, listIndices, readIndexStates, updateAliases } from './index-states.ts'
+import { DERIVED_NAMES, listIndices, readIndexStates, updateAliases } from './index-states.ts'
 import { listLost } from './inventory.ts'
 import { listWantedIndices, type Mapping, type StoredMapping, toShape, type WantedIndex } from './mappings.ts'
 import { type Cluster, joinParts, type Names, type ReadCluster, selectGenerations } from './names.ts'
-
-/** Pause between two attempts, milliseconds. */
-const STARTED_WAIT_MS = 50
-/** Maximum wait, milliseconds. An empty shard starts within a second unless the cluster cannot allocate it. */
-const STARTED_TIMEOUT_MS = 30_000
 
 /**
  * Retries a read of indices that may just have been created, perhaps by another process: an index exists
@@ -33,8 +29,9 @@ export async function awaitStarted<T>(read: () => Promise<T>, clock: Pick<Clock,
       return await read()
     } catch (error) {
       const starting = error instanceof Failure && error.details['status'] === 503
-      if (!starting || clock.elapsed() - since > STARTED_TIMEOUT_MS) throw error
-      await clock.sleep(STARTED_WAIT_MS)
+      // An empty shard starts within a second unless the cluster cannot allocate it.
+      if (!starting || clock.elapsed() - since > 30_000) throw error
+      await clock.sleep(50)
     }
   }
 }
@@ -48,15 +45,12 @@ export async function readStartedCheckpoint(cluster: Cluster): Promise<Checkpoin
 export async function findFirstDocument(cluster: ReadCluster): Promise<string | undefined> {
   const { connection, names } = cluster
   const indices = (await listIndices(cluster))
-    .filter(({ of }) => isDerived(of))
+    .filter(({ of }) => DERIVED_NAMES.has(of))
     .filter(({ of, generation }) => !names.building || generation === names.generations[of])
     .map(({ name }) => name)
+  type Hit = { readonly _id: string; readonly _index: string }
   for (const part of joinParts(indices)) {
-    const { hits } = await requestJson<{ hits?: { hits?: readonly { readonly _index: string }[] } }>(
-      connection,
-      toSearch(part, { size: 1, _source: false }),
-    )
-    const [found] = hits?.hits ?? []
+    const [found] = await requestHits<Hit>(connection, toSearch(part, { size: 1, _source: false }))
     if (found !== undefined) return found._index
   }
   return undefined
@@ -130,14 +124,14 @@ function compareIndex(names: Names, wanted: WantedIndex, existing: CheckedIndice
 
 /** The difference of an index from its expected mapping; [] for none. */
 function compareMapping(
-  { name, index }: { readonly name: string; readonly index: string },
+  named: { readonly name: string; readonly index: string },
   stored: StoredMapping,
   expected: Mapping,
 ): readonly FoundDifference[] {
   const detail = describeDifference(stored, expected)
   if (detail === undefined) return []
   const isOwn = stored._meta?.fingerprint === expected._meta.fingerprint
-  return [{ name, problem: 'different', detail: `${index}: ${detail}`, index, isOwn }]
+  return [{ ...named, problem: 'different', detail: `${named.index}: ${detail}`, isOwn }]
 }
 
 export function describeDifference(stored: StoredMapping, expected: Mapping): string | undefined {
@@ -150,23 +144,15 @@ export function describeDifference(stored: StoredMapping, expected: Mapping): st
   for (const field of fields)
     if (!Bun.deepEquals(properties[field], expected.properties[field]))
       return `field ${field} is ${formatProperty(properties[field])}; expected ${formatProperty(expected.properties[field])}`
-  for (const member of CHANGING)
+  // Members that change what is stored or found of documents that fit the fields.
+  for (const member of ['_source', 'runtime'] as const)
     if (stored[member] !== undefined) return `${member} is ${formatProperty(stored[member])}; expected nothing`
   return undefined
 }
 
-/** Members that change what is stored or found of documents that fit the fields. */
-const CHANGING = ['_source', 'runtime'] as const
-
 function formatProperty(property: unknown): string {
   return JSON.stringify(property) ?? 'missing'
 }
-
-/** A message names this many indices; `indices check` lists all. */
-const SHOWN = 5
-
-const MIGRATE_INDICES =
-  "Run: 'iostlens indices check'. Then run 'iostlens indices migrate', or use the version that created them."
 
 /**
  * Adds the remedy where a migration is none: an index template would change the next indices too, and a store in which
@@ -199,29 +185,15 @@ function formatExclusion(url: string, prefix: string): string {
 function refuseOtherIndices(connection: ElasticConnection, differences: readonly StoreDifference[]): void {
   const different = differences.filter(({ problem }) => problem === 'different')
   if (different.length === 0) return
-  const shown = different.slice(0, SHOWN).map(({ name, detail }) => `${name} (${detail})`)
-  const more = different.length > SHOWN ? [`and ${different.length - SHOWN} more`] : []
+  // `indices check` lists all.
+  const shown = different.slice(0, 5).map(({ name, detail }) => `${name} (${detail})`)
+  const more = different.length > 5 ? [`and ${different.length - 5} more`] : []
   const list = [...shown, ...more].join('; ')
   throw new Failure('conflict', `Indices at ${connection.url} do not match this version: ${list}.`, {
-    help: different[0]?.help ?? MIGRATE_INDICES,
+    help:
+      different[0]?.help ??
+      "Run: 'iostlens indices check'. Then run 'iostlens indices migrate', or use the version that created them.",
   })
-}
-
-/** Throws 'conflict' unless every index exists as `createIndices` makes it. */
-async function requireIndices(cluster: ReadCluster): Promise<void> {
-  const { connection, names } = cluster
-  const differences = await checkIndices(cluster)
-  refuseOtherIndices(connection, differences)
-  if (differences.length === 0) return
-  const missing = differences.map(({ name }) => name).join(', ')
-  throw new Failure('conflict', `Indices of ${names.prefix} are missing at ${connection.url}: ${missing}.`, {
-    help: "Run: 'iostlens indices create'.",
-  })
-}
-
-/** `checkIndices` as soon as the cluster has started. */
-export function checkShape(cluster: Cluster): Promise<readonly StoreDifference[]> {
-  return awaitStarted(() => checkIndices(cluster), cluster.clock)
 }
 
 /** Like `checkIndices`, plus loaded data that is lost or was derived by another version's rules. */
@@ -242,10 +214,7 @@ export async function checkStore(cluster: Cluster): Promise<readonly StoreDiffer
  * Creates missing indices. Safe to repeat, also concurrently. `repair` also creates indices whose data is
  * lost, for a repair to fill.
  */
-export async function createIndices(
-  cluster: Cluster,
-  { repair = false }: { readonly repair?: boolean } = {},
-): Promise<void> {
+export async function createIndices(cluster: Cluster, { repair = false } = {}): Promise<void> {
   const { connection, names, clock } = cluster
   const begun = await readStartedCheckpoint(cluster)
   if (begun !== undefined) await showHidden(cluster, begun)
@@ -314,16 +283,27 @@ async function showHidden(
   await updateAliases(connection, { what: `put indices of ${names.prefix} behind their aliases`, actions })
 }
 
-/** The served generation, once all its indices exist and answer; a repair also creates the lost ones. */
+/**
+ * The served generation, once all its indices exist and answer; a repair also creates the lost ones. Throws 'conflict' unless
+ * every index is as `createIndices` makes it.
+ */
 export async function requireWritable(cluster: Cluster, repair: boolean): Promise<Cluster> {
+  const { connection, names, clock } = cluster
   const stored = await readCheckpoint(cluster)
-  if (stored === undefined) await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
+  if (stored === undefined) await awaitStarted(() => requireEmptyStore(cluster), clock)
   if (repair) await createIndices(cluster, { repair })
   else await refuseLost(cluster)
-  await requireIndices(cluster)
+  const differences = await checkIndices(cluster)
+  refuseOtherIndices(connection, differences)
+  if (differences.length > 0) {
+    const missing = differences.map(({ name }) => name).join(', ')
+    throw new Failure('conflict', `Indices of ${names.prefix} are missing at ${connection.url}: ${missing}.`, {
+      help: "Run: 'iostlens indices create'.",
+    })
+  }
   const served = selectGenerations(cluster, stored?.checkpoint.generations)
   const search = toSearch(served.names.states.join(','), { size: 0 }, { query: { filter_path: 'took' } })
-  await awaitStarted(() => requestJson(cluster.connection, search), cluster.clock)
+  await awaitStarted(() => requestJson(connection, search), clock)
   return served
 }
 
@@ -378,9 +358,9 @@ export async function createPartition(cluster: Cluster, partition: number): Prom
 }
 
 /** Adds a partition to the readers' aliases, after its indices were written and refreshed. */
-export async function showPartition(cluster: ReadCluster, partition: number): Promise<void> {
+export function showPartition(cluster: ReadCluster, partition: number): Promise<void> {
   const { names } = cluster
-  await addPartitionAliases(cluster, partition, ({ name }) =>
+  return addPartitionAliases(cluster, partition, ({ name }) =>
     names.building ? [names.own(name)] : [...new Set([names.own(name), names.served(name)])],
   )
 }

@@ -7,21 +7,19 @@ import { missingData } from '#store/failures.ts'
 import { AT, BEFORE } from './mappings.ts'
 import { GROUP, getFirstOrder, getStateIndex, getStoredNames, KIND, NAMED, toStateId } from './names.ts'
 
-/** No number begins with this letter: earlier versions stored numbers, which a migration reads. */
-const HASH_MARK = 'h'
-
 const hashBytes = Buffer.alloc(8)
 
 /** The stored and searched term of a field of kind `hash8`: shorter than the number. */
 export function formatHashTerm(value: bigint): string {
   hashBytes.writeBigInt64BE(value)
-  return HASH_MARK + hashBytes.toString('base64url')
+  return `h${hashBytes.toString('base64url')}`
 }
 
 /** undefined: a search for the value would not find this term. Throws unless it is a term or a number. */
 function parseHashTerm(term: string): bigint | undefined {
-  if (!term.startsWith(HASH_MARK)) return BigInt(term)
-  const value = Buffer.from(term.slice(HASH_MARK.length), 'base64url').readBigInt64BE()
+  // Earlier versions stored numbers, which a migration reads.
+  if (!term.startsWith('h')) return BigInt(term)
+  const value = Buffer.from(term.slice(1), 'base64url').readBigInt64BE()
   return formatHashTerm(value) === term ? value : undefined
 }
 
@@ -122,7 +120,7 @@ function formatExcerpt(value: unknown): string {
 function encodeValue(field: Field, value: unknown): string | undefined {
   switch (field.kind) {
     case 'keyword':
-      return typeof value === 'string' ? encodeTerm(value) : undefined
+      return isTerm(value) ? JSON.stringify(value.toWellFormed()) : undefined
     case 'text':
     case 'hash':
     case 'hashes':
@@ -139,18 +137,18 @@ function encodeValue(field: Field, value: unknown): string | undefined {
     case 'json':
       return JSON.stringify(JSON.stringify(value))
     case 'places':
-      return Array.isArray(value) ? encodePlaces(value) : undefined
+      return arePlaces(value) ? `[${value.map(place => `"${place}"`).join(',')}]` : undefined
     case 'hash8':
       return isInt64(value) ? `"${formatHashTerm(value)}"` : undefined
   }
 }
 
-function encodeTerm(value: string): string | undefined {
-  return countBytes(value, MAX_TERM_BYTES) <= MAX_TERM_BYTES ? JSON.stringify(value.toWellFormed()) : undefined
+function arePlaces(value: unknown): value is readonly bigint[] {
+  return Array.isArray(value) && value.every(isInt64)
 }
 
-function encodePlaces(value: readonly unknown[]): string | undefined {
-  return value.every(isInt64) ? `[${value.map(place => `"${place}"`).join(',')}]` : undefined
+function isTerm(value: unknown): value is string {
+  return typeof value === 'string' && countBytes(value, MAX_TERM_BYTES) <= MAX_TERM_BYTES
 }
 
 /** The document in a `_source`. */
@@ -198,12 +196,13 @@ function decodeValue(kind: Field['kind'], value: unknown): unknown {
  * undefined: the text has another form, as when a proxy or another program wrote it.
  */
 export function parseHitDocs<I extends Index>(index: I, text: string): readonly DocOf<I>[] | undefined {
-  const first = text.indexOf(HITS_START)
-  if (first === -1 || !text.endsWith(HITS_END)) return undefined
+  const first = text.indexOf('"hits":[')
+  if (first === -1 || !text.endsWith(']}}')) return undefined
   const { pattern, entries } = getHitForm(index)
+  const idStart = '"_id":"'
   const docs: DocOf<I>[] = []
   // A quote within a JSON text has a backslash before it, so a key matches nowhere else.
-  for (let at = text.indexOf(ID_START, first); at !== -1; at = text.indexOf(ID_START, pattern.lastIndex)) {
+  for (let at = text.indexOf(idStart, first); at !== -1; at = text.indexOf(idStart, pattern.lastIndex)) {
     pattern.lastIndex = at
     const found = pattern.exec(text)
     if (found === null) return undefined
@@ -218,10 +217,6 @@ export function parseHitDocs<I extends Index>(index: I, text: string): readonly 
   return docs
 }
 
-const HITS_START = '"hits":['
-const ID_START = '"_id":"'
-const HITS_END = ']}}'
-
 type HitEntry = { readonly name: string; readonly kind: Field['kind'] }
 /** `pattern` matches a hit from its id to its last field; the id and each field are groups. */
 type HitForm = { readonly pattern: RegExp; readonly entries: readonly HitEntry[] }
@@ -232,7 +227,8 @@ function getHitForm(index: Index): HitForm {
   if (known !== undefined) return known
   const fields = Object.entries(index.fields)
   const keyed = fields.map(([name, { kind, optional }], at) => {
-    const pair = `${at === 0 ? '' : ','}"${name}":${VALUE_PATTERNS[kind] ?? NEVER_PATTERN}`
+    // Pages of lists show no fields of other kinds.
+    const pair = `${at === 0 ? '' : ','}"${name}":${VALUE_PATTERNS[kind] ?? '(?!)()'}`
     return optional ? `(?:${pair})?` : pair
   })
   const made = {
@@ -244,8 +240,6 @@ function getHitForm(index: Index): HitForm {
 }
 
 const TEXT_PATTERN = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"'
-/** For kinds of fields that pages of lists do not show. */
-const NEVER_PATTERN = '(?!)()'
 /** Patterns of values in the text of a document, by kind of field. */
 const VALUE_PATTERNS: Readonly<Partial<Record<Field['kind'], string>>> = {
   int: '(\\d+)',

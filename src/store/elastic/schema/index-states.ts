@@ -27,21 +27,10 @@ export type ExistingIndex = {
 }
 
 const HISTORY_NAMES = new Set<string>(historyIndices.map(({ name }) => name))
-/** Earlier versions had an index for each kind of state. */
-const FORMER_NAMES = new Set<string>(stateIndices.map(({ name }) => name).filter(name => name !== 'series'))
-/** Indices whose documents come from the chain. */
-const DERIVED_NAMES = new Set<string>([...HISTORY_NAMES, ...STATE_INDICES, ...FORMER_NAMES])
-const ALL_NAMES = [...DERIVED_NAMES, 'meta', 'journal', 'keys']
-
-/** Whether the documents of an index come from the chain, by its name without prefix, generation and partition. */
-export function isDerived(of: string): boolean {
-  return DERIVED_NAMES.has(of)
-}
-
-/** Whether only stores of earlier versions have this index. */
-export function isFormer(of: string): boolean {
-  return FORMER_NAMES.has(of)
-}
+/** Indices that only stores of earlier versions have: one for each kind of state. */
+export const FORMER_NAMES = new Set<string>(stateIndices.map(({ name }) => name).filter(name => name !== 'series'))
+/** Indices whose documents come from the chain, by name without prefix, generation and partition. */
+export const DERIVED_NAMES = new Set<string>([...HISTORY_NAMES, ...STATE_INDICES, ...FORMER_NAMES])
 
 /** All indices of this store, served or not; those of other programs and prefixes are omitted. */
 export async function listIndices({ connection, names: { prefix } }: ReadCluster): Promise<readonly ExistingIndex[]> {
@@ -63,7 +52,7 @@ export async function listIndices({ connection, names: { prefix } }: ReadCluster
 
 /** The parts of a name without its prefix; undefined: not one of our names. */
 function parseName(rest: string): { readonly of: string; readonly generation: number } | undefined {
-  const of = ALL_NAMES.find(name => rest.startsWith(`${name}-`))
+  const of = [...DERIVED_NAMES, 'meta', 'journal', 'keys'].find(name => rest.startsWith(`${name}-`))
   if (of === undefined) return undefined
   const tail = rest.slice(of.length + 1)
   const [, generation] = (HISTORY_NAMES.has(of) ? /^(?:(\d+)-)?\d{6}$/ : /^(\d+)$/).exec(tail) ?? [undefined, '-']
@@ -98,17 +87,11 @@ export async function countEarlierDocuments(
 }
 
 export async function deleteIndices(connection: ElasticConnection, names: readonly string[]): Promise<void> {
-  for (const name of names)
-    await requestJson(connection, {
-      what: `remove ${name}`,
-      method: 'DELETE',
-      path: `/${name}`,
-      acceptedStatuses: [404],
-    })
+  for (const name of names) {
+    const what = `remove ${name}`
+    await requestJson(connection, { what, method: 'DELETE', path: `/${name}`, acceptedStatuses: [404] })
+  }
 }
-
-/** Time after which a server that has lost its master reports this. */
-const MASTER_TIMEOUT = '1s'
 
 /**
  * The servers with a copy of each index (of one shard) that the elected master has in use. The master removes
@@ -126,7 +109,8 @@ export async function readShardCopies(
       what: `see the copies of ${part}`,
       method: 'GET',
       path: `/${part}/_search_shards`,
-      query: { master_timeout: MASTER_TIMEOUT, filter_path: 'shards.index,shards.node,shards.state' },
+      // Then a server that has lost its master reports this.
+      query: { master_timeout: '1s', filter_path: 'shards.index,shards.node,shards.state' },
       signal,
     })
     for (const { index = '', node, state } of shards.flat()) {
@@ -142,22 +126,20 @@ export async function readShardCopies(
   return found
 }
 
-type DocumentCounts = ReadonlyMap<string, number>
-
 export type IndexState = {
   readonly uuid: string
   readonly closed: boolean
   readonly aliases: ReadonlySet<string>
 }
 
-/** `local`: the state known to the server that answers, which needs no master and may be slightly out of date. */
-type StatesOptions = { readonly signal?: AbortSignal | undefined; readonly local?: boolean }
-
-/** The states of the existing indices, including closed ones. */
+/**
+ * The states of the existing indices, including closed ones. `local`: as known to the server that answers, which needs no
+ * master and may be slightly out of date.
+ */
 export async function readIndexStates(
   connection: ElasticConnection,
   indices: readonly string[],
-  { signal, local = false }: StatesOptions = {},
+  { signal, local = false }: { readonly signal?: AbortSignal | undefined; readonly local?: boolean } = {},
 ): Promise<ReadonlyMap<string, IndexState>> {
   const found = new Map<string, IndexState>()
   for (const part of joinParts(indices)) {
@@ -200,7 +182,7 @@ export async function countDocuments(
   connection: ElasticConnection,
   indices: readonly string[],
   { inCopies }: { readonly inCopies: boolean },
-): Promise<DocumentCounts> {
+): Promise<ReadonlyMap<string, number>> {
   const all = inCopies ? await listCopies(connection, indices) : indices.map(index => ({ index }))
   const parts = await searchEach(connection, all, { size: 0, track_total_hits: true })
   const highest = new Map<string, number>()
@@ -277,18 +259,13 @@ async function searchEach(
   })
 }
 
-/** More kinds of state than there will ever be. */
-const MAX_KINDS = 1_000
-
-type KindsAnswer = {
-  readonly aggregations?: {
-    readonly kinds: { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
-  }
-}
+type Buckets = { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
+type KindsAnswer = { readonly aggregations?: { readonly kinds: Buckets } }
 
 /** Number of documents of each kind that a search sees in an index of several kinds. */
-export async function countKinds(connection: ElasticConnection, index: string): Promise<DocumentCounts> {
-  const kinds = { terms: { field: KIND, size: MAX_KINDS } }
+export async function countKinds(connection: ElasticConnection, index: string): Promise<ReadonlyMap<string, number>> {
+  // More kinds of state than there will ever be.
+  const kinds = { terms: { field: KIND, size: 1_000 } }
   const { aggregations } = await requestJson<KindsAnswer>(connection, toSearch(index, { size: 0, aggs: { kinds } }))
   return new Map(aggregations?.kinds.buckets.map(({ key, doc_count }) => [key, doc_count]))
 }

@@ -27,9 +27,6 @@ type ExpectedIndices = {
   readonly local?: boolean
 }
 
-/** Further comparisons before damage is believed. The hosts take turns, so different servers answer. */
-const FURTHER = 2
-
 /**
  * Compares the indices with an inventory; []: nothing is lost. A server that is cut off from its cluster
  * lacks the documents written since. So a difference counts only if it is found again, in every copy that a
@@ -37,7 +34,8 @@ const FURTHER = 2
  */
 export async function findDamage(cluster: ReadCluster, expected: ExpectedIndices): Promise<readonly Damage[]> {
   let damages = await compareOnce(cluster, expected, { inCopies: false })
-  for (let more = 0; more < FURTHER && damages.length > 0; more++)
+  // The hosts take turns, so different servers answer.
+  for (let more = 0; more < 2 && damages.length > 0; more++)
     damages = await compareOnce(cluster, expected, { inCopies: true })
   return damages
 }
@@ -75,15 +73,10 @@ async function compareOnce(
     const found = counts.get(name) ?? 0
     const isRight = found === documents || (found > documents && expected.mayHoldMore(name))
     const detail = `${name} at ${connection.url} has ${found} documents, expected ${documents}`
-    return isRight ? [] : [{ name, problem: 'documents' as const, detail, help: RECOUNT }]
+    const help = "Run: 'iostlens repair'. Or restore the index from a snapshot of exactly this height."
+    return isRight ? [] : [{ name, problem: 'documents' as const, detail, help }]
   })
 }
-
-const LOST = "Restore it from a snapshot, run 'iostlens repair', or run 'iostlens load' with another --store."
-const LOST_KEYS =
-  "Restore it from a snapshot. Or run 'iostlens repair', then create new keys with 'iostlens keys add': the old ones are lost."
-const CHECK = "Run: 'iostlens repair'. It checks the index, corrects what differs and then accepts it."
-const RECOUNT = "Run: 'iostlens repair'. Or restore the index from a snapshot of exactly this height."
 
 /** The damage of one index by its identity, without counting documents. */
 function compareState(
@@ -93,14 +86,18 @@ function compareState(
 ): readonly Damage[] {
   const isKeys = name === names.behind('keys')
   const place = `${name} at ${url}`
+  const lostKeys =
+    "Restore it from a snapshot. Or run 'iostlens repair', then create new keys with 'iostlens keys add': the old ones are lost."
   if (existing === undefined) {
     const detail = `${place} is gone, with ${isKeys ? 'the API keys in it' : 'the data that was loaded into it'}`
-    return [{ name, problem: 'missing', detail, help: isKeys ? LOST_KEYS : LOST }]
+    const lost = "Restore it from a snapshot, run 'iostlens repair', or run 'iostlens load' with another --store."
+    return [{ name, problem: 'missing', detail, help: isKeys ? lostKeys : lost }]
   }
   if (existing.uuid !== uuid) {
     const origin = `the index that was ${isKeys ? 'created' : 'loaded'}`
     const detail = `${place} is not ${origin}: its UUID is ${existing.uuid}, expected ${uuid}`
-    return [{ name, problem: 'other', detail, help: isKeys ? LOST_KEYS : CHECK }]
+    const check = "Run: 'iostlens repair'. It checks the index, corrects what differs and then accepts it."
+    return [{ name, problem: 'other', detail, help: isKeys ? lostKeys : check }]
   }
   if (existing.closed)
     return [{ name, problem: 'closed', detail: `${place} is closed`, help: `Open it: POST /${name}/_open.` }]
@@ -164,26 +161,18 @@ export function createKeysCheck(cluster: ReadCluster): (signal?: AbortSignal) =>
       const name = here.names.behind('keys')
       const uuid = known && getInventory(known)?.indices[name]?.[0]
       if (uuid === undefined) return
-      failure = await checkKeys(here, { name, uuid, aliases: [names.keys] }, signal)
+      const see = async (local: boolean): Promise<Failure | undefined> => {
+        const found = await readIndexStates(here.connection, [name], { signal, local })
+        return toReaderFailure(compareState(here, { name, uuid, aliases: [names.keys] }, found.get(name)))
+      }
+      // Only the master confirms damage.
+      failure = (await see(true)) && (await see(false))
       if (failure === undefined) return
       const now = await readPublished(cluster, signal)
       if (now === undefined || now.batch === known?.batch) break
     }
     throw failure
   }
-}
-
-/** The failure of the index of keys, if the master confirms it. */
-async function checkKeys(
-  here: ReadCluster,
-  known: Parameters<typeof compareState>[1],
-  signal: AbortSignal | undefined,
-): Promise<Failure | undefined> {
-  const seen = async (local: boolean): Promise<Failure | undefined> => {
-    const found = await readIndexStates(here.connection, [known.name], { signal, local })
-    return toReaderFailure(compareState(here, known, found.get(known.name)))
-  }
-  return (await seen(true)) && (await seen(false))
 }
 
 /** The lost indices for operators, according to the checkpoint. */

@@ -131,27 +131,22 @@ function createStateShape(): IndexShape {
     [NAMED]: { type: 'keyword', doc_values: false },
     [AT]: searchedLong,
   }
-  for (const index of kinds) Object.assign(properties, listOwnProperties(index))
+  for (const index of kinds as readonly Index[]) {
+    const common = getStoredNames(index)
+    const orders = Object.values(index.orders)
+    const sortedBy = orders.flatMap(({ by }) => by.map(([field]) => field))
+    const searchedBy = orders.flatMap(({ group, positive = [], where }) => [group, where, ...positive])
+    for (const [name, field] of Object.entries(index.fields)) {
+      const [searched, sorted] = [searchedBy.includes(name), sortedBy.includes(name)]
+      if (!(name in common) && (searched || sorted)) properties[name] = toProperty({ ...field, searched, sorted })
+    }
+  }
   const sort = { field: SORT.map(([field]) => field), order: SORT.map(([, direction]) => direction) }
   return createShape(properties, { sort }, { kinds })
 }
 
-/** Fields of a kind that its orders use beside the common ones. */
-function listOwnProperties(index: Index): Readonly<Record<string, Property>> {
-  const common = getStoredNames(index)
-  const orders = Object.values(index.orders)
-  const sorted = orders.flatMap(({ by }) => by.map(([field]) => field))
-  const searched = orders.flatMap(({ group, positive = [], where }) => [group, where, ...positive])
-  const own = Object.entries(index.fields).filter(([name]) => !(name in common))
-  return Object.fromEntries(
-    own
-      .map(
-        ([name, field]) =>
-          [name, { ...field, searched: searched.includes(name), sorted: sorted.includes(name) }] as const,
-      )
-      .filter(([, { searched, sorted }]) => searched || sorted)
-      .map(([name, field]) => [name, toProperty(field)]),
-  )
+function hashJson(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)
 }
 
 /** `kinds`: the kinds of documents whose fields are not all mapped. `schema`: that of documents which belong to no chain. */
@@ -161,17 +156,10 @@ function createShape(
   { kinds = [], schema = SCHEMA }: { readonly kinds?: readonly Index[]; readonly schema?: number } = {},
 ): IndexShape {
   const fixed = { number_of_shards: 1, refresh_interval: '-1', ...settings }
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([schema, fixed, properties, ...kinds]))
-    .digest('hex')
-    .slice(0, 16)
+  const fingerprint = hashJson([schema, fixed, properties, ...kinds])
   return {
     settings: { index: fixed },
-    mappings: {
-      dynamic: kinds.length === 0 ? 'strict' : 'false',
-      _meta: { schema, fingerprint },
-      properties,
-    },
+    mappings: { dynamic: kinds.length === 0 ? 'strict' : 'false', _meta: { schema, fingerprint }, properties },
   }
 }
 
@@ -199,11 +187,7 @@ export const keysShape = createShape(
 
 /** Requests by key, one document per day and process: [key, requests, time of the last request]. */
 export const usageShape = createShape(
-  {
-    day: { type: 'long' },
-    process: { type: 'keyword' },
-    body: storedOnly,
-  },
+  { day: { type: 'long' }, process: { type: 'keyword' }, body: storedOnly },
   {},
   { schema: KEYS_SCHEMA },
 )
@@ -212,17 +196,10 @@ export const usageShape = createShape(
  * Identifies the indices of history and state that this program creates; it may be unable to read those of another edition.
  * No document of the other indices follows from the chain.
  */
-export const EDITION = createHash('sha256')
-  .update(
-    JSON.stringify([
-      DERIVATION,
-      ...[...historyIndices.map(toShape), ...Object.values(stateShapes)].map(
-        ({ mappings }) => mappings._meta.fingerprint,
-      ),
-    ]),
-  )
-  .digest('hex')
-  .slice(0, 16)
+export const EDITION = hashJson([
+  DERIVATION,
+  ...[...historyIndices.map(toShape), ...Object.values(stateShapes)].map(({ mappings }) => mappings._meta.fingerprint),
+])
 
 export type WantedIndex = {
   /** Name without prefix, generation and partition. */
@@ -236,6 +213,10 @@ export type WantedIndex = {
 
 /** Every index of a store but `usage`, with its alias and shape; history in its partitions. */
 export function listWantedIndices(names: Names, partitions: PartitionStarts = FIRST_PARTITION): readonly WantedIndex[] {
+  const toWanted = (of: string, shape: IndexShape): WantedIndex => {
+    const own = names.own(of)
+    return { of, name: names.behind(of), alias: own, into: own, shape }
+  }
   return [
     ...historyIndices.flatMap(index =>
       partitions.map((from, partition) => ({
@@ -247,13 +228,9 @@ export function listWantedIndices(names: Names, partitions: PartitionStarts = FI
         from,
       })),
     ),
-    ...STATE_INDICES.map(name => toWanted(names, name, stateShapes[name])),
-    toWanted(names, 'meta', metaShape),
+    ...STATE_INDICES.map(name => toWanted(name, stateShapes[name])),
+    toWanted('meta', metaShape),
     // API keys do not belong to a generation of documents.
-    ...(names.building ? [] : [{ ...toWanted(names, 'keys', keysShape), alias: names.keys, into: names.keys }]),
+    ...(names.building ? [] : [{ ...toWanted('keys', keysShape), alias: names.keys, into: names.keys }]),
   ]
-}
-
-function toWanted(names: Names, of: string, shape: IndexShape): WantedIndex {
-  return { of, name: names.behind(of), alias: names.own(of), into: names.own(of), shape }
 }

@@ -118,8 +118,6 @@ export type Names = {
   readonly building: boolean
 }
 
-const PARTITION_DIGITS = 6
-
 /** `building`: the generations that are being built beside the served ones. */
 export function createNames(prefix: string, building?: Generations): Names {
   // Stricter than Elasticsearch: no wildcards and no characters that need escaping in a path.
@@ -136,7 +134,7 @@ function buildNames(prefix: string, generations: Generations, building: boolean)
   // The first generation has the served aliases; a later one gets them when it is served.
   const own = (name: string) => (generationOf(name) === 0 ? served(name) : `${served(name)}-v${generationOf(name)}`)
   const partitionOf = ({ name }: HistoryIndex, partition: number) => {
-    const digits = String(partition).padStart(PARTITION_DIGITS, '0')
+    const digits = String(partition).padStart(6, '0')
     return `${generationOf(name) === 0 ? served(name) : behind(name)}-${digits}`
   }
   return {

@@ -9,13 +9,12 @@ import {
   isFull,
   type WrittenAhead,
 } from '#store/batch.ts'
-import type { Batch, BatchEnd, History, Published } from '#store/port.ts'
-import { asRecord, parsePublishedRecord } from '#store/published.ts'
+import type { Batch, BatchEnd, History } from '#store/port.ts'
 import type { StateFile } from '#store/state-port.ts'
 import { refresh } from '../client/sender.ts'
 import {
   type Checkpoint,
-  formatBody,
+  formatContent,
   type IndexContent,
   type Inventory,
   type LastDocument,
@@ -24,28 +23,11 @@ import {
   toVersion,
 } from '../schema/checkpoint.ts'
 import { createPartition, showPartition } from '../schema/create-indices.ts'
-import { type IndexState, readIndexStates } from '../schema/index-states.ts'
+import { readIndexStates } from '../schema/index-states.ts'
 import { addPartition, type Cluster, type Names, toStateId } from '../schema/names.ts'
 import type { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './lease.ts'
 import { publishEnd, sendState, toStateItems, writeHistory } from './send-documents.ts'
-
-type Content = Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'> & { readonly end: Published }
-
-/** The content of a checkpoint as text, for the loader's own file; undefined: there is no block yet. */
-function formatContent({ end, partitions, filling, inventory }: Checkpoint): string | undefined {
-  if (end === undefined) return undefined
-  const content: Content = { end, partitions, filling, inventory }
-  return formatBody(content)
-}
-
-/** undefined: the text is not one of `formatContent`. */
-export function parseContent(text: string): Content | undefined {
-  const content = asRecord(JSON.parse(text))
-  const end = parsePublishedRecord(content?.['end'])
-  // Only this program writes the text.
-  return end === undefined ? undefined : ({ ...content, end } as Content)
-}
 
 type StoredAhead = {
   readonly first: number
@@ -63,11 +45,6 @@ type AheadOptions = {
   readonly chunk: BatchSize
 }
 
-const NO_HISTORY = { blocks: [], transactions: [], records: [] } as const
-
-/** The batch that is being committed; `done` settles when the commit does. */
-type UnderWay = { readonly batch: Batch; readonly done: Promise<void> }
-
 /**
  * History of the next batch. For a large batch it is written while the batch is derived: above the
  * checkpoint, where no reader looks and the next loader cleans up. After a failure it is discarded.
@@ -75,7 +52,8 @@ type UnderWay = { readonly batch: Batch; readonly done: Promise<void> }
 export class HistoryAhead {
   private readonly options: AheadOptions
   private readonly held = appendedHistory()
-  private under: UnderWay | undefined
+  /** The batch that is being committed; `done` settles when the commit does. */
+  private under: { readonly batch: Batch; readonly done: Promise<void> } | undefined
   private stored: StoredAhead | undefined
   private last: Promise<void> = Promise.resolve()
 
@@ -97,7 +75,7 @@ export class HistoryAhead {
   async commit(end: BatchEnd, work: (batch: Batch, stored: StoredAhead | undefined) => Promise<void>): Promise<void> {
     const own = this.stored
     const filling = own?.filling ?? this.options.checkpoint().filling
-    const rest = this.held.take() ?? { ...NO_HISTORY, filling }
+    const rest = this.held.take() ?? { blocks: [], transactions: [], records: [], filling }
     const batch = { ...createBatch(rest, end, this.nextHeight()), ...(own && { first: own.first }) }
     this.stored = undefined
     const done = work(batch, own)
@@ -126,7 +104,10 @@ export class HistoryAhead {
     const { stored, under } = this
     if (stored !== undefined && stored.filling.partition !== filling.partition)
       throw new Failure('defect', `History of block ${first} belongs to another partition than its batch.`)
-    const opens = stored === undefined && this.opens(first, filling)
+    const { partitions } = this.options.checkpoint()
+    const before = under === undefined ? partitions : addPartition(partitions, under.batch)
+    // History that begins a batch may open a partition.
+    const opens = stored === undefined && addPartition(before, { first, filling }) !== before
     const after = opens ? (under?.done ?? Promise.resolve()) : undefined
     // After a failed write no further history is written.
     const written = (stored?.written ?? this.last).then(() => this.write(history, after))
@@ -153,13 +134,6 @@ export class HistoryAhead {
     await writeHistory(cluster, { partition, history })
   }
 
-  /** Whether history that begins a batch opens a partition. */
-  private opens(first: number, filling: History['filling']): boolean {
-    const { partitions } = this.options.checkpoint()
-    const before = this.under === undefined ? partitions : addPartition(partitions, this.under.batch)
-    return addPartition(before, { first, filling }) !== before
-  }
-
   /** The block after all history that was committed, is being committed or was written ahead. */
   private nextHeight(): number {
     const end = this.stored?.last ?? this.under?.batch.end ?? this.options.checkpoint().end
@@ -180,18 +154,15 @@ type CommitOptions = {
 export function createCommitter({ lease, keeper, file, ahead, restore }: CommitOptions) {
   // Set while a batch is under way: after a failure the store must be restored before the next batch.
   let isUnclear = false
-  const recover = async (batch: Batch, stored: StoredAhead | undefined): Promise<void> => {
-    if (stored !== undefined)
-      throw new Failure('unavailable', `The history stored ahead of block ${batch.first} must be removed first.`)
-    await ahead.forget()
-    await lease.renew()
-    await restore()
-    isUnclear = false
-  }
   return async (batch: Batch, stored: StoredAhead | undefined): Promise<void> => {
     await stored?.written
     if (isUnclear) {
-      await recover(batch, stored)
+      if (stored !== undefined)
+        throw new Failure('unavailable', `The history stored ahead of block ${batch.first} must be removed first.`)
+      await ahead.forget()
+      await lease.renew()
+      await restore()
+      isUnclear = false
       // The failed commit had announced this batch, and the recovery has published it: the hash of its last block stands for
       // all of its content.
       if (lease.checkpoint().end?.hash === batch.end.hash) return
@@ -217,8 +188,14 @@ function planBatch(
   const { partition } = batch.filling
   if (stored !== undefined && stored.filling.partition !== partition)
     throw new Failure('defect', `The history stored ahead of block ${batch.first} is in another partition.`)
-  requireFloor(before.floor, batch)
-  const { end, epoch } = before
+  const { end, epoch, floor } = before
+  // The batch must write all documents of an abandoned batch again, each in its partition.
+  if (floor !== undefined && batch.end.height < floor.height)
+    throw new Failure('defect', `The batch ends at block ${batch.end.height}, below block ${floor.height}.`)
+  if (floor !== undefined && partition !== floor.partition)
+    throw new Failure('conflict', `The blocks up to ${floor.height} were begun in partition ${floor.partition}.`, {
+      help: 'Set --partition-documents as it was when the loader was stopped.',
+    })
   const stamp = toStamp({ end: batch.end, epoch })
   const published = toPublishedStamp(end && { end, epoch })
   return {
@@ -232,17 +209,6 @@ function planBatch(
     items: toStateItems(names, batch.changes, { stamp, published }),
     opens: partitions !== before.partitions,
   }
-}
-
-/** Throws unless the batch writes all documents of an abandoned batch again, each in its partition. */
-function requireFloor(floor: Checkpoint['floor'], { end, filling }: Batch): void {
-  if (floor === undefined) return
-  if (end.height < floor.height)
-    throw new Failure('defect', `The batch ends at block ${end.height}, below block ${floor.height}.`)
-  if (filling.partition !== floor.partition)
-    throw new Failure('conflict', `The blocks up to ${floor.height} were begun in partition ${floor.partition}.`, {
-      help: 'Set --partition-documents as it was when the loader was stopped.',
-    })
 }
 
 /**
@@ -296,13 +262,29 @@ async function planInventories(
   { name, batch, stored, partition, stamp, opens }: PlannedBatch,
 ): Promise<{ readonly written: Inventory; readonly applied: Inventory }> {
   const opened = opens ? historyIndices.map(index => names.partition(index, partition)) : []
-  const states = opens ? await readIndexStates(connection, opened) : new Map<string, IndexState>()
-  const uuids = new Map([...states].map(([index, { uuid }]) => [index, uuid] as const))
-  const grown = { name, partition, added: countAdded(batch, stored?.added), version: toVersion(stamp), uuids }
-  return {
-    written: growInventory(before, names, { ...grown, changes: [] }),
-    applied: growInventory(before, names, { ...grown, changes: batch.changes }),
+  const states = await readIndexStates(connection, opened)
+  const added = countAdded(batch, stored?.added)
+  const grow = (changes: Batch['changes']): Inventory => {
+    const indices: Record<string, IndexContent> = { ...before.indices }
+    const last: Record<string, LastDocument> = { ...before.last }
+    for (const [index, { uuid }] of states) indices[index] = [uuid, 0]
+    const add = (index: string, more: number): void => {
+      const [uuid = '', documents = 0] = indices[index] ?? []
+      indices[index] = [uuid, documents + more]
+    }
+    for (const { index, documents, lastId } of added) {
+      const partitionName = names.partition(index, partition)
+      add(partitionName, documents)
+      if (lastId !== undefined) last[partitionName] = [lastId, 1]
+    }
+    // The changes are written in this order, so the last one counts.
+    for (const { index, doc, before: was } of changes) {
+      if (was === undefined) add(names.state(index), 1)
+      last[names.state(index)] = [toStateId(index, doc.id), toVersion(stamp)]
+    }
+    return { batch: name, indices, last }
   }
+  return { written: grow([]), applied: grow(batch.changes) }
 }
 
 /** What history adds to each index of its partition: documents, and the id of the last one. */
@@ -318,40 +300,4 @@ function countAdded(history: Pick<History, HistoryIndex['name']>, before: Added 
     const added = history[index.name]
     return { index, documents: documents + added.length, lastId: added.at(-1)?.id ?? lastId }
   })
-}
-
-type Growth = {
-  readonly name: string
-  readonly partition: number
-  readonly added: Added
-  readonly changes: Batch['changes']
-  /** That of the state. */
-  readonly version: number
-  /** Those of a partition that the batch opens. */
-  readonly uuids: ReadonlyMap<string, string>
-}
-
-function growInventory(
-  before: Inventory,
-  names: Names,
-  { name, partition, added, changes, version, uuids }: Growth,
-): Inventory {
-  const indices: Record<string, IndexContent> = { ...before.indices }
-  const last: Record<string, LastDocument> = { ...before.last }
-  for (const [index, uuid] of uuids) indices[index] = [uuid, 0]
-  const add = (index: string, more: number): void => {
-    const [uuid = '', documents = 0] = indices[index] ?? []
-    indices[index] = [uuid, documents + more]
-  }
-  for (const { index, documents, lastId } of added) {
-    const partitionName = names.partition(index, partition)
-    add(partitionName, documents)
-    if (lastId !== undefined) last[partitionName] = [lastId, 1]
-  }
-  // The changes are written in this order, so the last one counts.
-  for (const { index, doc, before: was } of changes) {
-    if (was === undefined) add(names.state(index), 1)
-    last[names.state(index)] = [toStateId(index, doc.id), version]
-  }
-  return { batch: name, indices, last }
 }

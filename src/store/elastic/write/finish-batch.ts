@@ -4,7 +4,7 @@ import { blockId } from '#indices/position.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import { missingData, RUN_REPAIR, unfinishedRepair } from '#store/failures.ts'
-import type { Filling, Published } from '#store/port.ts'
+import type { Published } from '#store/port.ts'
 import type { StateDocument, StateFile } from '#store/state-port.ts'
 import { sendBulk, toVersionedItem } from '../client/bulk.ts'
 import { getMany } from '../client/read-documents.ts'
@@ -22,7 +22,7 @@ import {
   toPublishedStamp,
   toStamp,
 } from '../schema/checkpoint.ts'
-import { type Cluster, FIRST_PARTITION, findPartition, type Names, type PartitionStarts } from '../schema/names.ts'
+import { type Cluster, FIRST_PARTITION, findPartition, type Names } from '../schema/names.ts'
 import type { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
@@ -140,15 +140,10 @@ async function abandonBatch(
 /** The part of a checkpoint that follows from the published record. */
 export function toPublishedContent(names: Names, published: PublishedMeta) {
   const { end, batch, partitions, epoch, inventory } = published
-  const filling = countFilling(names, partitions, inventory)
-  return { end, batch, from: undefined, partitions, epoch, inventory, filling }
-}
-
-/** Fill level of the last partition, by the inventory. */
-function countFilling(names: Names, partitions: PartitionStarts, inventory: Inventory | undefined): Filling {
   const partition = partitions.length - 1
   const counts = historyIndices.map(index => inventory?.indices[names.partition(index, partition)]?.[1] ?? 0)
-  return { partition, documents: counts.reduce((sum, count) => sum + count, 0) }
+  const filling = { partition, documents: counts.reduce((sum, count) => sum + count, 0) }
+  return { end, batch, from: undefined, partitions, epoch, inventory, filling }
 }
 
 /** The content of a store before its first batch, with the indices that it was created with. */
@@ -190,20 +185,16 @@ export async function bringHome(lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
   if (end === undefined) return await file.clear()
   const stamp = toStamp({ end, epoch })
   if (mark?.store === store && mark.batch === batch) return
-  const isOfStore =
-    mark?.store === store && mark.stamp <= stamp && mark.hash === (await readHash(lease, toHeight(mark.stamp)))
+  const { connection, names } = lease.cluster
+  const readHash = async (height: number): Promise<unknown> => {
+    const index = names.partition(blocks, findPartition(lease.checkpoint().partitions, height))
+    const [block] = await getMany(connection, [{ index, id: blockId(height) }], { realtime: true })
+    return block?.source['hash']
+  }
+  const isOfStore = mark?.store === store && mark.stamp <= stamp && mark.hash === (await readHash(toHeight(mark.stamp)))
   if (!isOfStore) await file.clear()
   await copyState(lease.cluster, file, isOfStore ? mark.stamp : undefined)
   await file.put([], { store, stamp, hash: end.hash, batch })
-}
-
-async function readHash(
-  { cluster: { connection, names }, checkpoint }: Pick<Lease, 'cluster' | 'checkpoint'>,
-  height: number,
-): Promise<unknown> {
-  const index = names.partition(blocks, findPartition(checkpoint().partitions, height))
-  const [block] = await getMany(connection, [{ index, id: blockId(height) }], { realtime: true })
-  return block?.source['hash']
 }
 
 /** Copies the documents with a stamp above `after`, as they were at the published height; undefined: all. */

@@ -2,14 +2,10 @@ import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { MergeOptions } from '#store/port.ts'
-import type { ElasticConnection } from '../client/request.ts'
-import { requestJson } from '../client/request.ts'
+import { type ElasticConnection, requestJson } from '../client/request.ts'
 import { addWriteBlock, isReadOnly, refresh } from '../client/sender.ts'
 import { readPublished } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/names.ts'
-
-/** Merging 30 GB takes an hour on a slow disk. After a cut connection a retry waits for the same merge. */
-const MERGE_MS = 12 * 3_600_000
 
 /** Force-merges every partition before the last published one to one segment and makes it read-only. */
 export async function forceMergeFinished(cluster: Cluster, { signal, onProgress }: MergeOptions): Promise<void> {
@@ -39,7 +35,8 @@ async function mergeIndex(cluster: Cluster, name: string, signal: AbortSignal): 
     method: 'POST',
     path: `/${name}/_forcemerge`,
     query: { max_num_segments: '1' },
-    timeoutMs: MERGE_MS,
+    // Merging 30 GB takes an hour on a slow disk. After a cut connection a retry waits for the same merge.
+    timeoutMs: 12 * 3_600_000,
     signal,
   })
   // Until a refresh, searches keep the old segments and their files.

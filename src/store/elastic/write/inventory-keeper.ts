@@ -19,17 +19,10 @@ import {
 import { decodeDoc } from '../schema/documents.ts'
 import { countDocuments, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
 import { findDamage, toLoaderFailure } from '../schema/inventory.ts'
-import { type Cluster, type Names, type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
+import { type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
 import { publishEnd } from './send-documents.ts'
-
-function listCounted(names: Names, partitions: PartitionStarts): readonly string[] {
-  return [
-    ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
-    ...names.states,
-  ]
-}
 
 /** The inventory of the indices at present. Throws 'damaged' if one is missing. */
 async function takeInventory(
@@ -37,15 +30,16 @@ async function takeInventory(
   { partitions, batch }: Pick<Checkpoint, 'partitions' | 'batch'>,
 ): Promise<Inventory> {
   const { connection, names } = cluster
-  const counted = listCounted(names, partitions)
+  const counted = [
+    ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
+    ...names.states,
+  ]
   // API keys are not counted because they belong to no batch. Indices under construction have no keys of their own.
   const listed = [...counted, names.behind('meta'), ...(names.building ? [] : [names.behind('keys')])]
   const existing = await readIndexStates(connection, listed)
   const missing = listed.find(name => !existing.has(name))
   if (missing !== undefined)
-    throw new Failure('damaged', `There is no index ${missing} at ${connection.url}.`, {
-      help: RUN_REPAIR,
-    })
+    throw new Failure('damaged', `There is no index ${missing} at ${connection.url}.`, { help: RUN_REPAIR })
   const counts = await countDocuments(connection, counted, { inCopies: true })
   return {
     batch,
@@ -68,13 +62,23 @@ async function adoptInventory(cluster: ReadCluster, checkpoint: Checkpoint): Pro
   const stock = await takeInventory(cluster, checkpoint)
   const ref = { index: names.state(statistics), id: toStateId(statistics, STATISTICS) }
   const [got] = await getMany(connection, [ref], { realtime: false })
-  const counted = got === undefined ? undefined : decodeDoc(statistics, STATISTICS, got.source)
+  const counted: Partial<StatisticsDoc> = got === undefined ? {} : decodeDoc(statistics, STATISTICS, got.source)
   const height = checkpoint.end?.height ?? -1
   const counts = new Map([
     ...Object.entries(stock.indices).map(([name, [, documents = 0]]) => [name, documents] as const),
     ...(await countKinds(connection, names.behind('state'))),
   ])
-  for (const [index, wanted] of listKnownCounts(height, counted)) {
+  // The number of documents of an index, if the statistics of the chain contain it.
+  const known: readonly (readonly [AnyIndex, number | undefined])[] = [
+    [blocks, height + 1],
+    [statistics, height < 0 ? 0 : 1],
+    [transactions, counted.transaction_count],
+    [records, counted.record_count],
+    [accounts, counted.account_count],
+    [tokens, counted.token_count],
+    [lists, counted.list_count],
+  ]
+  for (const [index, wanted = 0] of known) {
     const parts =
       index.kind === 'state' ? [index.name] : checkpoint.partitions.map((_, at) => names.partition(index, at))
     const found = parts.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
@@ -86,19 +90,6 @@ async function adoptInventory(cluster: ReadCluster, checkpoint: Checkpoint): Pro
       )
   }
   return stock
-}
-
-/** Expected number of documents of an index, if the statistics of the chain contain it. */
-function listKnownCounts(height: number, counted: StatisticsDoc | undefined): readonly (readonly [AnyIndex, number])[] {
-  return [
-    [blocks, height + 1],
-    [statistics, height < 0 ? 0 : 1],
-    [transactions, counted?.transaction_count ?? 0],
-    [records, counted?.record_count ?? 0],
-    [accounts, counted?.account_count ?? 0],
-    [tokens, counted?.token_count ?? 0],
-    [lists, counted?.list_count ?? 0],
-  ]
 }
 
 /** Compares the store with the inventory of its checkpoint, for a loader. */
@@ -118,8 +109,7 @@ export class InventoryKeeper {
     const last = historyIndices.map(index => names.partition(index, partitions.length - 1))
     const { floor } = this.lease.checkpoint()
     const mayHoldMore = (index: string) => floor !== undefined || last.includes(index)
-    const failure = toLoaderFailure(await this.damages(of, partitions, mayHoldMore))
-    if (failure !== undefined) throw failure
+    refuseDamage(await this.damages(of, partitions, mayHoldMore))
   }
 
   /** Checks that all indices exist before another loader's leftovers are overwritten. */
@@ -128,8 +118,7 @@ export class InventoryKeeper {
     const { kept } = this
     const damages = kept === undefined ? [] : await this.damages(kept, partitions, () => true)
     // Documents of a batch that is sent again may be missing.
-    const failure = toLoaderFailure(damages.filter(({ problem }) => problem !== 'documents'))
-    if (failure !== undefined) throw failure
+    refuseDamage(damages.filter(({ problem }) => problem !== 'documents'))
   }
 
   /**
@@ -141,8 +130,7 @@ export class InventoryKeeper {
     const { kept } = this
     if (kept === undefined) return this.record(await adoptInventory(this.lease.cluster, this.lease.checkpoint()))
     // An abandoned batch has left documents that the next one overwrites.
-    const failure = toLoaderFailure(await this.damages(kept, partitions, () => floor !== undefined))
-    if (failure !== undefined) throw failure
+    refuseDamage(await this.damages(kept, partitions, () => floor !== undefined))
   }
 
   /**
@@ -172,7 +160,13 @@ export class InventoryKeeper {
     const found = await this.damages(kept, checkpoint().partitions, () => true)
       .then(toLoaderFailure)
       .catch(() => undefined)
-    return found ?? (await checkCheckpoint(cluster).catch(() => undefined)) ?? failure
+    if (found !== undefined) return found
+    const isGone = (await readCheckpoint(cluster).catch(() => null)) === undefined
+    if (!isGone) return failure
+    const { connection, names } = cluster
+    return new Failure('damaged', `The checkpoint in ${names.meta} at ${connection.url} is gone.`, {
+      help: formatRestoreHelp(names),
+    })
   }
 
   private get kept(): Inventory | undefined {
@@ -190,10 +184,7 @@ export class InventoryKeeper {
   }
 }
 
-async function checkCheckpoint(cluster: Cluster): Promise<Failure | undefined> {
-  return (await readCheckpoint(cluster)) === undefined
-    ? new Failure('damaged', `The checkpoint in ${cluster.names.meta} at ${cluster.connection.url} is gone.`, {
-        help: formatRestoreHelp(cluster.names),
-      })
-    : undefined
+function refuseDamage(damages: Parameters<typeof toLoaderFailure>[0]): void {
+  const failure = toLoaderFailure(damages)
+  if (failure !== undefined) throw failure
 }

@@ -25,13 +25,11 @@ import {
 import { createKeysCheck } from '../schema/inventory.ts'
 import type { ReadCluster } from '../schema/names.ts'
 
-type KeyHit = { readonly _id: string; readonly _source: Omit<StoredKey, 'id' | 'note'> }
-type WrittenKey = KeyHit & { readonly _index: string; readonly _seq_no: number }
-type ReadKey = KeyHit & { readonly _seq_no: number; readonly _primary_term: number }
+type KeyHit = { readonly _id: string; readonly _source: Omit<StoredKey, 'id' | 'note'>; readonly _seq_no: number }
+type WrittenKey = KeyHit & { readonly _index: string }
+type ReadKey = KeyHit & { readonly _primary_term: number }
 
 const AT_ONCE = 5_000
-
-const NO_KEYS: KeyPage = { keys: [], isStart: true, isEnd: true, mark: undefined }
 
 /** Keys in their own index: one document per key, whose id is the key's public id. */
 export function openKeys(cluster: ReadCluster): KeyStore {
@@ -52,6 +50,7 @@ export function openKeys(cluster: ReadCluster): KeyStore {
       throw error
     }
   }
+  const noKeys: KeyPage = { keys: [], isStart: true, isEnd: true, mark: undefined }
   return {
     add: async (...keys) => {
       await requireKnown()
@@ -63,14 +62,10 @@ export function openKeys(cluster: ReadCluster): KeyStore {
       if (keys === undefined) throw absentStore(cluster.connection.url)
       return { keys, isWhole: true }
     },
-    read: (since, signal) => orIfNothing(readKeyPage(cluster, since, signal), NO_KEYS, signal),
+    read: (since, signal) => orIfNothing(readKeyPage(cluster, since, signal), noKeys, signal),
     change: (id, terms) => orIfNothing(changeKey(cluster, id, terms), false),
     revoke: (id, now) => orIfNothing(changeKey(cluster, id, createRevocation(now)), false),
   }
-}
-
-function formatKeyPath({ names }: ReadCluster, id: string): string {
-  return `/${names.keys}/_doc/${encodeURIComponent(id)}`
 }
 
 export function formatKey({ note, ...key }: Omit<StoredKey, 'id'>) {
@@ -100,10 +95,8 @@ async function addKeys({ connection, names }: ReadCluster, keys: readonly Stored
   if (answer.status >= 300) throw toNoIndex(origin, readFailure(origin, answer))
   const { items } = parseAnswer<BulkAnswer>(origin, answer.text)
   for (const [at, { id }] of keys.entries()) {
-    const { status, error } = items[at]?.create ?? {
-      status: 500,
-      error: { reason: 'the answer has no result for a key' },
-    }
+    const unknown = { status: 500, error: { reason: 'the answer has no result for a key' } }
+    const { status, error } = items[at]?.create ?? unknown
     if (status === 409) throw new Failure('conflict', `A key with the id '${id}' already exists.`)
     if (status >= 300) throw toNoIndex(origin, toElasticFailure(origin, { status, error: error ?? {} }))
   }
@@ -136,20 +129,11 @@ async function readKeyPage(
   signal?: AbortSignal,
 ): Promise<KeyPage> {
   const [index, from] = since === undefined ? [undefined, -1] : (JSON.parse(since) as KeyMark)
-  const search = (least: number) =>
-    requestHits<WrittenKey>(
-      connection,
-      toSearch(
-        names.keys,
-        {
-          size: AT_ONCE,
-          seq_no_primary_term: true,
-          sort: [{ _seq_no: 'asc' }],
-          query: { bool: { filter: [{ range: { _seq_no: { gte: least } } }] } },
-        },
-        { signal },
-      ),
-    )
+  const sorted = { size: AT_ONCE, seq_no_primary_term: true, sort: [{ _seq_no: 'asc' }] }
+  const search = (least: number) => {
+    const query = { bool: { filter: [{ range: { _seq_no: { gte: least } } }] } }
+    return requestHits<WrittenKey>(connection, toSearch(names.keys, { ...sorted, query }, { signal }))
+  }
   const hits = await search(Math.max(0, from + 1 - UNDER_WAY))
   const last = hits.at(-1)
   const isRead = index !== undefined && last !== undefined && last._index === index && last._seq_no >= from
@@ -174,13 +158,13 @@ export async function listKeys(cluster: ReadCluster, signal?: AbortSignal): Prom
     if (page.isEnd) break
     mark = page.mark
   }
-  return [...found.values()].toSorted(compareCreation)
+  return [...found.values()].toSorted((a, b) => a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id)))
 }
 
 async function changeKey(cluster: ReadCluster, id: string, terms: (now: KeyTerms) => KeyTerms): Promise<boolean> {
   const { connection, names } = cluster
   const what = `write ${names.keys}`
-  const path = formatKeyPath(cluster, id)
+  const path = `/${names.keys}/_doc/${encodeURIComponent(id)}`
   for (;;) {
     const answer = await requestText(connection, { what, method: 'GET', path, acceptedStatuses: [404] })
     if (answer.status === 404) {
@@ -188,7 +172,7 @@ async function changeKey(cluster: ReadCluster, id: string, terms: (now: KeyTerms
       throw readFailure({ connection, what }, answer)
     }
     const hit = parseAnswer<ReadKey>({ connection, what }, answer.text)
-    const { _seq_no, _primary_term } = hit
+    const seen = { if_seq_no: String(hit._seq_no), if_primary_term: String(hit._primary_term) }
     const { id: _, hash, created, ...now } = parseKey(hit)
     const changed = terms(now)
     if (Bun.deepEquals(changed, now)) return true
@@ -196,12 +180,7 @@ async function changeKey(cluster: ReadCluster, id: string, terms: (now: KeyTerms
       what,
       method: 'PUT',
       path,
-      query: {
-        if_seq_no: String(_seq_no),
-        if_primary_term: String(_primary_term),
-        refresh: 'true',
-        require_alias: 'true',
-      },
+      query: { ...seen, refresh: 'true', require_alias: 'true' },
       body: JSON.stringify(formatKey({ ...changed, hash, created })),
       acceptedStatuses: [409],
     })
@@ -213,18 +192,10 @@ async function changeKey(cluster: ReadCluster, id: string, terms: (now: KeyTerms
 async function isCreated(cluster: ReadCluster): Promise<boolean> {
   const { connection, names } = cluster
   const what = `read ${names.meta}`
-  const answer = await requestText(connection, {
-    what,
-    method: 'GET',
-    path: `/${names.meta}/_mapping`,
-    acceptedStatuses: [404],
-  })
+  const path = `/${names.meta}/_mapping`
+  const answer = await requestText(connection, { what, method: 'GET', path, acceptedStatuses: [404] })
   if (answer.status !== 404) return true
   const error = parseError(answer)
   if (error.type !== MISSING_INDEX) throw readFailure({ connection, what }, answer)
   return false
-}
-
-function compareCreation(a: StoredKey, b: StoredKey): number {
-  return a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id))
 }

@@ -20,7 +20,7 @@ import { toRetryReason, tryAgain } from '../client/sender.ts'
 import { type Checkpoint, readCheckpoint, toCheckpointRequest } from '../schema/checkpoint.ts'
 import { awaitStarted, requireEmptyStore } from '../schema/create-indices.ts'
 import { SCHEMA } from '../schema/mappings.ts'
-import { type Cluster, FIRST_PARTITION, type Names } from '../schema/names.ts'
+import { type Cluster, FIRST_PARTITION } from '../schema/names.ts'
 
 /** The checkpoint and the sequence number of its last write. */
 type StoredCheckpoint = SeqNo & { readonly checkpoint: Checkpoint }
@@ -44,8 +44,6 @@ export async function compareAndSet(
     const written = answer.status < 300 ? parseWritten(answer) : undefined
     if (written !== undefined) return { done: { checkpoint, ...written } }
     const error = parseError(answer)
-    // The write was refused, or its answer lacks the sequence number: the stored checkpoint shows whether it
-    // was carried out.
     if (answer.status === 409 || answer.status < 300)
       return resolveConflict(cluster, { checkpoint, expected }, formatReason(error))
     // A migration has replaced the generation.
@@ -55,11 +53,13 @@ export async function compareAndSet(
   })
 }
 
-type SetAttempt = { readonly checkpoint: Checkpoint; readonly expected: SeqNo | undefined }
-
+/**
+ * After a write that was refused, or whose answer lacks the sequence number: the stored checkpoint shows whether it was
+ * carried out.
+ */
 async function resolveConflict(
   cluster: Cluster,
-  { checkpoint, expected }: SetAttempt,
+  { checkpoint, expected }: { readonly checkpoint: Checkpoint; readonly expected: SeqNo | undefined },
   reason: string,
 ): Promise<TryResult<StoredCheckpoint | undefined>> {
   const now = await readCheckpoint(cluster)
@@ -74,20 +74,12 @@ async function resolveConflict(
 /** undefined: the answer to the write cannot be read. */
 function parseWritten({ text }: ElasticResponse): SeqNo | undefined {
   const { _seq_no: seqNo, _primary_term: primaryTerm } = asRecord(tryParseJson(text)) ?? {}
-  const isKnown = Number.isInteger(seqNo) && Number.isInteger(primaryTerm)
-  return isKnown ? ({ seqNo, primaryTerm } as SeqNo) : undefined
+  return Number.isInteger(seqNo) && Number.isInteger(primaryTerm) ? ({ seqNo, primaryTerm } as SeqNo) : undefined
 }
 
-const SIGNS_PER_LEASE = 3
-
-/**
- * Renewals that prove another loader alive: one write of a killed loader may still arrive late. Because of
- * compare-and-set a second one cannot.
- */
-const SIGNS_OF_LIFE = 2
-
+/** Time between two renewals of a lease. */
 function getSignMs(leaseMs: number): number {
-  return Math.max(1, Math.floor(leaseMs / SIGNS_PER_LEASE))
+  return Math.max(1, Math.floor(leaseMs / 3))
 }
 
 /**
@@ -99,12 +91,18 @@ export async function acquireLease(cluster: Cluster, identity: Identity, require
   const { names } = cluster
   const seen = await awaitFreeCheckpoint(cluster, stored => require(cluster, stored, identity))
   if (seen === undefined) await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
-  const owner = crypto.randomUUID()
-  const next = {
-    ...(seen?.checkpoint ?? createEmptyCheckpoint(names, identity)),
-    owner,
-    renewed: cluster.clock.now(),
+  const { chainId, genesis, derivation } = identity
+  const empty = {
+    schema: SCHEMA,
+    chainId,
+    genesis,
+    derivation,
+    partitions: FIRST_PARTITION,
+    generations: names.generations,
+    filling: NOTHING_FILLED,
+    batch: '',
   }
+  const next = { ...(seen?.checkpoint ?? empty), owner: crypto.randomUUID(), renewed: cluster.clock.now() }
   const held = await compareAndSet(cluster, next, seen)
   if (held === undefined)
     throw new Failure('conflict', `Another loader has just locked ${names.prefix}.`, { retryable: true })
@@ -129,7 +127,8 @@ async function awaitFreeCheckpoint(
       last = seen
       signs += 1
     }
-    if (signs === SIGNS_OF_LIFE)
+    // One write of a killed loader may still arrive late. Because of compare-and-set a second one cannot.
+    if (signs === 2)
       throw new Failure('conflict', `Another loader is writing ${names.prefix} at ${cluster.connection.url}.`, {
         help: 'Stop it first; a store can have only one loader.',
         retryable: true,
@@ -154,24 +153,8 @@ export function requireServed({ connection: { url }, names }: Cluster, stored: C
     throw new Failure('unavailable', `A migration is replacing the indices of ${names.prefix} at ${url}.`, {
       help: "If none is running, one was stopped right before its end. Run 'iostlens indices migrate' again.",
     })
-  requireIdentity(stored, identity, `${url}/${names.prefix}`)
-}
-
-function createEmptyCheckpoint(names: Names, identity: Identity): Omit<Checkpoint, 'owner' | 'renewed' | 'write'> {
-  return {
-    schema: SCHEMA,
-    chainId: identity.chainId,
-    genesis: identity.genesis,
-    derivation: identity.derivation,
-    partitions: FIRST_PARTITION,
-    generations: names.generations,
-    filling: NOTHING_FILLED,
-    batch: '',
-  }
-}
-
-function requireIdentity(stored: Checkpoint, wanted: Identity, store: string): void {
-  checkIdentity(store, stored, wanted)
+  const store = `${url}/${names.prefix}`
+  checkIdentity(store, stored, identity)
   if (stored.schema !== SCHEMA)
     throw new Failure(
       'conflict',
@@ -182,13 +165,6 @@ function requireIdentity(stored: Checkpoint, wanted: Identity, store: string): v
 
 /** The checkpoint while this process has the lease. */
 export type Lease = ReturnType<typeof keepLease>
-
-type NextCheckpoint = Partial<Omit<Checkpoint, 'write'>>
-
-/** Whether the last renewal may be long ago. A clock that was set back hides how long. */
-function mayBeReplaced({ clock, leaseMs }: Cluster, { checkpoint }: StoredCheckpoint): boolean {
-  return Math.abs(clock.now() - checkpoint.renewed) > leaseMs / 2
-}
 
 /** Keeps a lease: renews it, changes the checkpoint one write at a time, and releases it. */
 function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
@@ -204,7 +180,7 @@ function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
       { retryable: state === 'lost' },
     )
   }
-  const set = (next: NextCheckpoint): Promise<void> => {
+  const set = (next: Partial<Omit<Checkpoint, 'write'>>): Promise<void> => {
     const done = turn.then(async () => {
       requireLease()
       const { write: _, ...current } = held.checkpoint
@@ -230,6 +206,7 @@ function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
   }, getSignMs(leaseMs))
   timer.unref()
   const stop = (): void => clearInterval(timer)
+  const isOld = (): boolean => Math.abs(cluster.clock.now() - held.checkpoint.renewed) > leaseMs / 2
   const release = async (): Promise<void> => {
     stop()
     if (state === 'held')
@@ -244,8 +221,8 @@ function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
     checkpoint: () => held.checkpoint,
     set,
     renew: () => set({}),
-    /** Renews the lease if this process may have been suspended: another loader could have taken over since. */
-    requireFresh: () => (mayBeReplaced(cluster, held) ? set({}) : Promise.resolve()),
+    /** Renews the lease if this process may have been suspended, or its clock was set back: another loader may have it. */
+    requireFresh: () => (isOld() ? set({}) : Promise.resolve()),
     stop,
     release,
   }

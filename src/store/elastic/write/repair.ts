@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import { historyIndices } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
@@ -7,10 +7,10 @@ import { transactions } from '#indices/transaction.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import { rebuildIdentity } from '#store/identity.ts'
 import type { RestoreOutcome, SettledEnd } from '#store/maintain-port.ts'
-import type { Filling, Identity, Published, Rewrite, Writer } from '#store/port.ts'
-import type { FormerState, StateFile } from '#store/state-port.ts'
+import type { Identity, Published, Writer } from '#store/port.ts'
+import type { StateFile } from '#store/state-port.ts'
 import { getMany } from '../client/read-documents.ts'
-import { type ElasticConnection, requestHits, requestJson, toSearch } from '../client/request.ts'
+import { requestHits, requestJson, toSearch } from '../client/request.ts'
 import { refresh, removeWriteBlock } from '../client/sender.ts'
 import {
   type Checkpoint,
@@ -19,6 +19,7 @@ import {
   getLastStamp,
   MAX_EPOCH,
   type PublishedMeta,
+  parseContent,
   toEpoch,
   toHeight,
   toStamp,
@@ -40,7 +41,6 @@ import {
   selectGenerations,
   toStateId,
 } from '../schema/names.ts'
-import { parseContent } from './commit-batch.ts'
 import { finishBatch, toPublishedContent } from './finish-batch.ts'
 import { compareAndSet, type Lease } from './lease.ts'
 import { removeHistory, removeUnannounced, rewriteDocuments } from './rewrite-documents.ts'
@@ -61,7 +61,14 @@ export async function openRepair(lease: Lease, file: StateFile): Promise<RepairP
       return !isClear || lease.checkpoint().mending === true || lease.checkpoint().floor !== undefined
     },
     shut: () => lease.set({ mending: true }),
-    blockAt: height => readBlock(cluster, lease.checkpoint().partitions, height),
+    blockAt: async height => {
+      const ref = {
+        index: cluster.names.partition(blocks, findPartition(lease.checkpoint().partitions, height)),
+        id: blockId(height),
+      }
+      const [got] = await getMany(cluster.connection, [ref], { realtime: true })
+      return got && decodeDoc(blocks, ref.id, got.source)
+    },
     endings: () => (isClear ? listEndings(cluster, lease.checkpoint(), file) : Promise.resolve([])),
     takeBack: height => revertBlocks(lease, file, height),
     settle: settled => settleEnd(lease, file, settled),
@@ -83,19 +90,7 @@ async function tryToFinish(lease: Lease, file: StateFile): Promise<boolean> {
   }
 }
 
-async function readBlock(
-  { connection, names }: Cluster,
-  partitions: PartitionStarts,
-  height: number,
-): Promise<BlockDoc | undefined> {
-  const index = names.partition(blocks, findPartition(partitions, height))
-  const [got] = await getMany(connection, [{ index, id: blockId(height) }], { realtime: true })
-  return got === undefined ? undefined : decodeDoc(blocks, blockId(height), got.source)
-}
-
-/**
- * Heights in the checkpoint, the published record, the loader's own file, and the document that every batch writes.
- */
+/** Heights in the checkpoint, the published record, the loader's own file, and the document that every batch writes. */
 async function listEndings(cluster: Cluster, checkpoint: Checkpoint, file: StateFile): Promise<readonly number[]> {
   const { connection, names } = cluster
   const published = await tryReadPublished(cluster)
@@ -118,8 +113,9 @@ async function nextEpoch(cluster: Cluster, { epoch = 0 }: Checkpoint): Promise<n
   const known = [epoch, published?.epoch ?? 0, toEpoch((doc?.version ?? 1) - 1)]
   await refreshState(cluster)
   // Versions beyond are from another program.
-  const next = (await findEpoch(cluster, Math.max(...known.filter(each => each <= MAX_EPOCH)))) + 1
-  if (next <= MAX_EPOCH) return next
+  let highest = Math.max(...known.filter(each => each <= MAX_EPOCH))
+  while (highest < MAX_EPOCH && (await isNewerThan(cluster, getLastStamp(highest), getLastStamp(MAX_EPOCH)))) highest++
+  if (highest < MAX_EPOCH) return highest + 1
   throw new Failure('conflict', `${names.prefix} has documents of its last epoch, ${MAX_EPOCH}.`, {
     help: "Another program wrote them. Run 'iostlens load' with another --store.",
   })
@@ -150,7 +146,9 @@ async function settleEnd(lease: Lease, file: StateFile, { identity, end, open }:
     await cluster.clock.sleep(GRACE_MS)
   }
   await reopenAndRemoveHistory(lease, end.height, before.partitions)
-  const filling = await countStored(cluster, end.height, partitions)
+  const partition = partitions.length - 1
+  const filled = historyIndices.map(index => cluster.names.partition(index, partition))
+  const filling = { partition, documents: await countEarlierDocuments(cluster.connection, filled, end.height) }
   if (open) await publishNext(lease, { ...next, filling, mending: undefined })
   else await lease.set({ partitions, filling })
 }
@@ -164,16 +162,6 @@ async function reopenAndRemoveHistory(lease: Lease, height: number, partitions: 
   await removeHistory(lease, height, partitions)
 }
 
-async function countStored(
-  { connection, names }: Cluster,
-  height: number,
-  partitions: PartitionStarts,
-): Promise<Filling> {
-  const partition = partitions.length - 1
-  const indices = historyIndices.map(index => names.partition(index, partition))
-  return { partition, documents: await countEarlierDocuments(connection, indices, height) }
-}
-
 async function revertBlocks(lease: Lease, file: StateFile, height: number): Promise<Published | undefined> {
   const { cluster } = lease
   const before = lease.checkpoint()
@@ -183,32 +171,26 @@ async function revertBlocks(lease: Lease, file: StateFile, height: number): Prom
   const former = file.takeBack({ from: last.height, height }, text => parseContent(text)?.end.height)
   const target = former && parseContent(former.before)
   if (former === undefined || target === undefined) return undefined
-  await closeStore(lease, last)
+  // Closes the store to readers. If this process dies, batches can still be reverted from this end.
+  await publishNext(lease, { end: last, epoch: await nextEpoch(cluster, lease.checkpoint()), mending: true })
+  await cluster.clock.sleep(GRACE_MS)
   const { end } = target
   const epoch = await nextEpoch(cluster, lease.checkpoint())
   const { partitions } = lease.checkpoint()
   // The stamp is higher than any that readers have seen.
-  await rewriteDocuments(cluster, { partitions, stamp: toStamp({ end, epoch }) }, toRewrite(former))
+  await rewriteDocuments(
+    cluster,
+    { partitions, stamp: toStamp({ end, epoch }) },
+    {
+      put: former.documents.flatMap(({ index, doc }) => (doc === undefined ? [] : [{ index, doc }])),
+      remove: former.documents.filter(({ doc }) => doc === undefined),
+    },
+  )
   await reopenAndRemoveHistory(lease, end.height, partitions)
   const batch = crypto.randomUUID()
   const inventory = target.inventory && { ...target.inventory, batch }
   await publishNext(lease, { ...target, batch, inventory, epoch, state: undefined, mending: undefined })
   return end
-}
-
-function toRewrite({ documents }: FormerState): Pick<Rewrite, 'put' | 'remove'> {
-  return {
-    put: documents.flatMap(({ index, doc }) => (doc === undefined ? [] : [{ index, doc }])),
-    remove: documents.filter(({ doc }) => doc === undefined),
-  }
-}
-
-/** Closes the store to readers. If this process dies, batches can still be reverted from this end. */
-async function closeStore(lease: Lease, end: Published): Promise<void> {
-  const { cluster } = lease
-  const epoch = await nextEpoch(cluster, lease.checkpoint())
-  await publishNext(lease, { end, epoch, mending: true })
-  await cluster.clock.sleep(GRACE_MS)
 }
 
 /** Makes all state visible to the searches below: a loader that died while writing had not refreshed it. */
@@ -224,13 +206,6 @@ async function isNewerThan(cluster: ReadCluster, stamp: number, below = Number.M
   const mayBeMissing = { query: { ignore_unavailable: 'true' } }
   const hits = await requestHits(connection, toSearch(list, { size: 1, _source: false, query }, mayBeMissing))
   return hits.length > 0
-}
-
-/** The highest epoch of any state document, if it is above `from`; else `from`. */
-async function findEpoch(cluster: ReadCluster, from: number): Promise<number> {
-  let epoch = from
-  while (epoch < MAX_EPOCH && (await isNewerThan(cluster, getLastStamp(epoch), getLastStamp(MAX_EPOCH)))) epoch++
-  return epoch
 }
 
 /** The published content, if the versions of the state and the documents of each index agree with it. */
@@ -249,6 +224,8 @@ async function findPublishedContent(cluster: Cluster, published: PublishedMeta) 
   return damages.length > 0 ? undefined : toPublishedContent(names, published)
 }
 
+type FirstHeight = { readonly aggregations?: { readonly first: { readonly value: number | null } } }
+
 /** First heights of the partitions, from the published record and the stored blocks. */
 async function findPartitions(
   { connection, names }: Cluster,
@@ -261,7 +238,10 @@ async function findPartitions(
     const all = historyIndices.map(index => names.partition(index, partition))
     const isKnown = published !== undefined && partition < published.length
     if (!isKnown && !all.some(name => there.has(name))) return partitions
-    const first = published?.[partition] ?? (await findFirstHeight(connection, all))
+    const search = { size: 0, aggs: { first: { min: { field: HEIGHT } } } }
+    const request = toSearch(String(all), search, { query: { ignore_unavailable: 'true' } })
+    const findFirst = async () => (await requestJson<FirstHeight>(connection, request)).aggregations?.first.value
+    const first = published?.[partition] ?? (await findFirst()) ?? undefined
     if (first === undefined) return partitions
     if (first <= (partitions.at(-1) ?? 0))
       throw new Failure('damaged', `Partition ${partition} of ${names.prefix} begins at block ${first}.`, {
@@ -269,15 +249,6 @@ async function findPartitions(
       })
     partitions.push(first)
   }
-}
-
-type FirstHeight = { readonly aggregations?: { readonly first: { readonly value: number | null } } }
-
-async function findFirstHeight(connection: ElasticConnection, indices: readonly string[]): Promise<number | undefined> {
-  const search = { size: 0, aggs: { first: { min: { field: HEIGHT } } } }
-  const request = toSearch(String(indices), search, { query: { ignore_unavailable: 'true' } })
-  const { aggregations } = await requestJson<FirstHeight>(connection, request)
-  return aggregations?.first.value ?? undefined
 }
 
 /**
@@ -325,10 +296,8 @@ async function showMeta(cluster: Cluster, existing: readonly ExistingIndex[]): P
   const all = existing.filter(({ of }) => of === 'meta')
   if (all.some(({ aliases }) => aliases.includes(names.meta))) return
   const last = all.toSorted((a, b) => b.generation - a.generation)[0]
-  if (last === undefined) {
-    const made = { name: `${names.meta}-0`, shape: metaShape, aliases: [names.meta] }
-    return await createIndex(cluster, made)
-  }
+  if (last === undefined)
+    return await createIndex(cluster, { name: `${names.meta}-0`, shape: metaShape, aliases: [names.meta] })
   await updateAliases(connection, {
     what: `put ${last.name} behind its alias`,
     actions: [{ add: { index: last.name, alias: names.meta } }],

@@ -1,6 +1,6 @@
 import { type AnyIndex, historyIndices } from '#indices/registry.ts'
 import type { Rewrite } from '#store/port.ts'
-import { type BulkItem, deleteItem, deleteSeenItem, indexItem, sendBulk, toVersionedItem } from '../client/bulk.ts'
+import { deleteSeenItem, sendBulk, toItem, toVersionedItem } from '../client/bulk.ts'
 import { getMany } from '../client/read-documents.ts'
 import { requestHits, toSearch } from '../client/request.ts'
 import { addWriteBlock, isReadOnly, refresh, removeWriteBlock } from '../client/sender.ts'
@@ -11,14 +11,8 @@ import { HEIGHT } from '../schema/mappings.ts'
 import { type Cluster, findPartition, type PartitionStarts, splitNames, toStateId } from '../schema/names.ts'
 import { forceVersion } from './send-documents.ts'
 
-type RemovedHit = {
-  readonly _index: string
-  readonly _id: string
-  readonly _seq_no: number
-  readonly _primary_term: number
-}
+type RemovedHit = Readonly<Record<'_index' | '_id', string> & Record<'_seq_no' | '_primary_term', number>>
 
-const REMOVED_AT_ONCE = 5000
 const MAY_BE_MISSING = { ignore_unavailable: 'true' }
 
 /**
@@ -51,7 +45,7 @@ async function removeFound({ cluster, set }: Removal, indices: readonly string[]
   for (;;) {
     await refresh(cluster, indices, MAY_BE_MISSING)
     const search = {
-      size: REMOVED_AT_ONCE,
+      size: 5_000,
       _source: false,
       seq_no_primary_term: true,
       sort: ['_doc'],
@@ -85,14 +79,23 @@ export async function rewriteDocuments(
   const storedIn = (index: AnyIndex, id: string): string =>
     index.kind === 'state' ? names.state(index) : names.partition(index, partitionOf(id))
   const deletes = remove.map(({ index, id, stray }) =>
-    deleteItem(stray ?? storedIn(index, id), index.kind === 'state' ? toStateId(index, id) : id),
+    toItem('delete', {
+      index: stray ?? storedIn(index, id),
+      id: index.kind === 'state' ? toStateId(index, id) : id,
+    }),
   )
   const written = put.map(({ index, doc }) => {
     const text = encodeDoc(index, doc)
-    if (index.kind === 'history') return indexItem(names.intoPartition(index, partitionOf(doc.id)), doc.id, text)
+    if (index.kind === 'history')
+      return toItem('index', { index: names.intoPartition(index, partitionOf(doc.id)), id: doc.id }, text)
     return toVersionedItem({ index: names.into(index), id: toStateId(index, doc.id) }, version, stampText(text, stamp))
   })
-  const items = [...(await toSeenDeletes(cluster, deletes)), ...written]
+  // Each in the version that was read: a delete with an explicit version would recreate a missing index.
+  const there = await getMany(cluster.connection, deletes, { realtime: true })
+  const seen = deletes.flatMap((item, at) => {
+    const got = there[at]
+    return got === undefined ? [] : [deleteSeenItem(item, got)]
+  })
   const indices = [
     ...new Set([...deletes.map(({ index }) => index), ...put.map(({ index, doc }) => storedIn(index, doc.id))]),
   ]
@@ -101,7 +104,7 @@ export async function rewriteDocuments(
   for (const name of indices) if (await isReadOnly(cluster.connection, name)) closed.push(name)
   try {
     for (const name of closed) await removeWriteBlock(cluster.connection, name)
-    await sendBulk(cluster, items)
+    await sendBulk(cluster, [...seen, ...written])
   } finally {
     for (const name of closed) await addWriteBlock(cluster.connection, name)
   }
@@ -109,16 +112,4 @@ export async function rewriteDocuments(
   const state = [...deletes, ...written].filter((_, at) => changed[at]?.index.kind === 'state')
   await forceVersion(cluster, state, version)
   for (const part of splitNames(indices)) await refresh(cluster, part)
-}
-
-/**
- * Deletes for the existing documents, each in the version that was read: a delete with an explicit version
- * would recreate a missing index.
- */
-async function toSeenDeletes(cluster: Cluster, deletes: readonly BulkItem[]): Promise<readonly BulkItem[]> {
-  const found = await getMany(cluster.connection, deletes, { realtime: true })
-  return deletes.flatMap(({ index, id }, at) => {
-    const got = found[at]
-    return got === undefined ? [] : [deleteSeenItem({ index, id }, got)]
-  })
 }

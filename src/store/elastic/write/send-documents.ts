@@ -6,15 +6,15 @@ import type { History, Published } from '#store/port.ts'
 import type { StateDocument } from '#store/state-port.ts'
 import {
   type BulkItem,
-  createItem,
   deleteSeenItem,
   ONE_REQUEST_BYTES,
   sendAcknowledged,
   sendBulk,
+  toItem,
   toVersionedItem,
 } from '../client/bulk.ts'
 import { DOCS_AT_ONCE, type Got, getMany } from '../client/read-documents.ts'
-import { requestText } from '../client/request.ts'
+import { type Ref, requestText } from '../client/request.ts'
 import { refresh, type Sender } from '../client/sender.ts'
 import { type Checkpoint, toPublishedDoc, toVersion } from '../schema/checkpoint.ts'
 import { type Before, type DocSource, encodeDoc, readFormerDoc, stampText } from '../schema/documents.ts'
@@ -53,30 +53,24 @@ async function sendInOrder(
   return false
 }
 
-type HistoryDocuments = Pick<History, 'blocks' | 'transactions' | 'records'>
+type WantedHistory = SendOptions & { readonly partition: number; readonly history: Omit<History, 'filling'> }
 
-type WantedHistory = SendOptions & { readonly partition: number; readonly history: HistoryDocuments }
-
-/** Writes history until it is acknowledged. Returns `BulkResult.searchable`. */
+/**
+ * Writes history, encoded lazily, until it is acknowledged. Throws 'defect' on a document that could not be stored. Returns
+ * `BulkResult.searchable`.
+ */
 export function writeHistory(
   cluster: Sender & { readonly names: Names },
   { partition, history, ...options }: WantedHistory,
 ): Promise<boolean> {
-  const items = listHistoryItems(cluster.names, partition, history)
-  return sendInOrder(items, (part, how) => sendAcknowledged(cluster, part, how), options)
-}
-
-/** Writes of history, encoded lazily. Throws 'defect' on a document that could not be stored. */
-function* listHistoryItems(
-  names: Names,
-  partition: number,
-  history: HistoryDocuments,
-): Generator<BulkItem, void, void> {
-  for (const index of historyIndices) {
-    const name = names.intoPartition(index, partition)
-    const docs: readonly DocOf<HistoryIndex>[] = history[index.name]
-    for (const doc of docs) yield createItem(name, doc.id, encodeDoc(index, doc))
+  const items = function* (): Generator<BulkItem, void, void> {
+    for (const index of historyIndices) {
+      const into = cluster.names.intoPartition(index, partition)
+      const docs: readonly DocOf<HistoryIndex>[] = history[index.name]
+      for (const doc of docs) yield toItem('create', { index: into, id: doc.id }, encodeDoc(index, doc))
+    }
   }
+  return sendInOrder(items(), (part, how) => sendAcknowledged(cluster, part, how), options)
 }
 
 /** The stamp of a batch, and that of the published height before it; −1: nothing is published. */
@@ -131,12 +125,10 @@ export async function resendState(
     const part = documents.slice(from, from + DOCS_AT_ONCE)
     const refs = part.map(({ index, doc }) => ({ index: names.into(index), id: toStateId(index, doc.id) }))
     const stored = await getMany(connection, refs, { realtime: true })
-    part.forEach(({ index, doc }, at) => {
-      const ref = refs[at]
-      if (ref === undefined) return
+    for (const [at, { index, doc }] of part.entries()) {
       const source = stampText(encodeDoc(index, doc), stamp, readFormer(stored[at], published))
-      items.push(toVersionedItem(ref, version, source))
-    })
+      items.push(toVersionedItem(refs[at] as Ref, version, source))
+    }
   }
   await sendInOrder(items, async part => (await sendBulk(cluster, part)).searchable)
 }
@@ -154,7 +146,6 @@ function readFormer(stored: Got | undefined, published: number): Before<string> 
 
 /** Elasticsearch keeps the version of a deleted document for a minute (`index.gc_deletes`). */
 const FORCE_TIMEOUT_MS = 90_000
-const FORCE_WAIT_MS = 300
 
 /**
  * Makes sure that versioned writes were carried out. Elasticsearch ignores a write if a higher version is
@@ -179,7 +170,7 @@ export async function forceVersion(sender: Sender, items: readonly BulkItem[], v
         sender,
         left.flatMap(({ seen }) => (seen === undefined ? [] : [seen])),
       )
-      await sender.clock.sleep(FORCE_WAIT_MS)
+      await sender.clock.sleep(300)
       await refresh(sender, indices)
       await sendBulk(
         sender,
@@ -191,24 +182,13 @@ export async function forceVersion(sender: Sender, items: readonly BulkItem[], v
   }
 }
 
-type Unwritten = {
-  readonly item: BulkItem
-  /** Deletes the conflicting document; undefined: only the version of a deleted document conflicts. */
-  readonly seen: BulkItem | undefined
-}
-
-async function findUnwritten(
-  sender: Sender,
-  items: readonly BulkItem[],
-  version: number,
-): Promise<readonly Unwritten[]> {
+/** `seen` deletes the conflicting document; undefined: only the version of a deleted document conflicts. */
+async function findUnwritten(sender: Sender, items: readonly BulkItem[], version: number) {
   const stored = await getMany(sender.connection, items, { realtime: true })
   return items.flatMap((item, at) => {
     const got = stored[at]
-    const done = item.action === 'delete' ? got === undefined : got?.version === version
-    if (done) return []
-    const seen = got === undefined ? undefined : deleteSeenItem(item, got)
-    return [{ item, seen }]
+    const isDone = item.action === 'delete' ? got === undefined : got?.version === version
+    return isDone ? [] : [{ item, seen: got && deleteSeenItem(item, got) }]
   })
 }
 

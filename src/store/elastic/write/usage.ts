@@ -42,17 +42,15 @@ export function openElasticUsage(cluster: Cluster): Usage {
       // The prefix may be mistyped.
       if (isAbsent(await checkIndices(cluster)))
         throw new Failure('unavailable', `There is no store ${names.prefix} to count for.`)
-      await createIndex(cluster, {
-        name: names.behind('usage'),
-        shape: usageShape,
-        aliases: [names.served('usage')],
-      })
+      await createIndex(cluster, { name: names.behind('usage'), shape: usageShape, aliases: [names.served('usage')] })
       await putDay(cluster, next)
     }
   }
   return {
     add: async (day, counts, at) => {
-      if (own?.day !== day) own = createDay(day)
+      // Each day gets a random process name: a clock that goes back leaves the day's first document unchanged.
+      if (own?.day !== day)
+        own = { process: crypto.getRandomValues(new Uint8Array(8)).toHex(), day, counted: [], version: 0, others: [] }
       const mine = own
       if (counts.size > 0) {
         const added = [...counts].map(([key, requests]) => ({ day, key, requests, last: at }))
@@ -60,7 +58,7 @@ export function openElasticUsage(cluster: Cluster): Usage {
         mine.version += 1
         await write({ ...mine, counted })
         mine.counted = counted
-        // Runs once a day; the next process removes the remaining documents.
+        // Runs once a day; the next process removes the remaining documents, of which there is one per process.
         if (mine.version === 1) await forgetDays(cluster, day - USAGE_DAYS).catch(() => undefined)
       }
       mine.others = await readUsageDays(cluster, {
@@ -79,12 +77,6 @@ export function openElasticUsage(cluster: Cluster): Usage {
   }
 }
 
-/** Each day gets a random process name: a clock that goes back leaves the day's first document unchanged. */
-function createDay(day: number): OwnDay {
-  const process = crypto.getRandomValues(new Uint8Array(8)).toHex()
-  return { process, day, counted: [], version: 0, others: [] }
-}
-
 function formatDayId({ day, process }: Pick<OwnDay, 'day' | 'process'>): string {
   return `${day}-${process}`
 }
@@ -97,12 +89,7 @@ async function putDay({ connection, names }: Cluster, own: OwnDay): Promise<void
     what,
     method: 'PUT',
     path: `/${index}/_doc/${formatDayId(own)}`,
-    query: {
-      version: String(own.version),
-      version_type: 'external',
-      refresh: 'true',
-      require_alias: 'true',
-    },
+    query: { version: String(own.version), version_type: 'external', refresh: 'true', require_alias: 'true' },
     timeoutMs: TIMEOUT_MS,
     body: JSON.stringify({ day: own.day, process: own.process, body }),
     // 409: an earlier attempt of this same write, whose answer was lost.
@@ -140,7 +127,7 @@ function searchPage(
   return awaitStarted(() => requestHits<UsageHit>(connection, toSearch(index, search, how)), clock)
 }
 
-/** Removes one page of the documents before a day. Runs once a day, and a day has one document per process. */
+/** Removes one page of the documents before a day. */
 async function forgetDays(cluster: Cluster, day: number): Promise<void> {
   const { connection, names } = cluster
   const index = names.served('usage')

@@ -17,12 +17,9 @@ import { acquireLease, type Lease, requireServed } from './lease.ts'
 import { openRepair, type RepairPart } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 
-/** The larger a batch, the fewer writes of state documents. History is not buffered but written ahead. */
-const BOUNDS = { documents: 200_000, bytes: Number.POSITIVE_INFINITY, changes: 25_000 }
-
 type WriterOptions = {
   readonly cluster: Cluster
-  /** `WriterPartitions.documents` */
+  /** See `Writer.partitions`. */
   readonly partitionDocuments: number
   /** Amount of history that is written ahead of its batch at once. */
   readonly chunk: BatchSize
@@ -41,8 +38,7 @@ type WriterOptions = {
 async function openWriter(options: WriterOptions): Promise<Writer> {
   const { lease, keeper, file, restore, repair } = await takeStore(options)
   const { cluster } = lease
-  const { chunk } = options
-  const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
+  const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk: options.chunk })
   const commit = createCommitter({ lease, keeper, file, ahead, restore })
   const { inTurn, settled } = createTurns(options.onChange)
   /** Settles like `work`, but rejects with the damage of the store if that caused the failure. */
@@ -67,7 +63,8 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
       },
       documents: options.partitionDocuments,
     },
-    bounds: { ...BOUNDS, chunk },
+    // The larger a batch, the fewer writes of state documents. History is not buffered but written ahead.
+    bounds: { documents: 200_000, bytes: Number.POSITIVE_INFINITY, changes: 25_000, chunk: options.chunk },
     append: history => report('append', () => named(ahead.append(history))),
     commit: end =>
       report('commit', () => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored))))),
@@ -87,20 +84,14 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
       await settled()
       // Whatever fails, this process may take the store over again: a lease that was not released expires.
       try {
-        await releaseParts(lease, file, ahead)
+        file.close()
       } finally {
-        options.onRelease()
+        await ahead
+          .forget()
+          .then(() => lease.release())
+          .finally(options.onRelease)
       }
     },
-  }
-}
-
-async function releaseParts(lease: Lease, file: StateFile, ahead: HistoryAhead): Promise<void> {
-  try {
-    file.close()
-  } finally {
-    await ahead.forget()
-    await lease.release()
   }
 }
 
@@ -122,9 +113,7 @@ function readTransactions({ cluster, checkpoint }: Lease, hashes: readonly strin
  * brings the loader's file up to the published end.
  */
 async function takeStore(options: WriterOptions) {
-  const { identity } = options
-  const requirement = options.repair ? requireServed : undefined
-  const lease = await acquireLease(options.cluster, identity, requirement)
+  const lease = await acquireLease(options.cluster, options.identity, options.repair ? requireServed : undefined)
   const keeper = new InventoryKeeper(lease)
   let file: StateFile | undefined
   const restore = async (opened: StateFile): Promise<void> => {
@@ -163,9 +152,9 @@ function createTurns(onDone: () => void) {
   }
 }
 
-/** Corrects documents. State is thereby changed otherwise than by a batch, so every loader's file is filled anew. */
 async function rewriteState(lease: Lease, rewrite: Parameters<Writer['rewrite']>[0]): Promise<void> {
-  // The write also makes sure that this process still has the lease.
+  // State is changed otherwise than by a batch, so every loader's file is filled anew. The write also makes sure that this
+  // process still has the lease.
   await lease.set({ state: undefined })
   const { partitions, end, epoch } = lease.checkpoint()
   await rewriteDocuments(lease.cluster, { partitions, stamp: end ? toStamp({ end, epoch }) : 0 }, rewrite)
@@ -176,18 +165,12 @@ function requireRepair(repair: RepairPart | undefined): RepairPart {
   return repair
 }
 
-/**
- * Time that writes under way get to end when the store is closed, milliseconds; every write may be
- * interrupted anywhere.
- */
-const CLOSE_MS = 2_000
-
-type SoleWriterOptions = Pick<WriterOptions, 'partitionDocuments' | 'chunk' | 'openStateFile'> & {
-  readonly reading: ElasticReading
-}
-
 /** The only writer of this process in a store. */
-export function openSoleWriter(cluster: Cluster, { reading, ...options }: SoleWriterOptions) {
+export function openSoleWriter(
+  cluster: Cluster,
+  reading: ElasticReading,
+  options: Pick<WriterOptions, 'partitionDocuments' | 'chunk' | 'openStateFile'>,
+) {
   const { names } = cluster
   let isTaken = false
   let writer: Writer | undefined
@@ -218,9 +201,9 @@ export function openSoleWriter(cluster: Cluster, { reading, ...options }: SoleWr
   const report = createReports(cluster.onCall)
   return {
     takeOver: (...taking: Parameters<typeof take>) => report('takeOver', () => take(...taking)),
-    /** If Elasticsearch is unreachable, the lease expires by itself. */
+    /** If Elasticsearch is unreachable, the lease expires by itself. Every write may be interrupted anywhere. */
     release: async (): Promise<void> => {
-      if (writer !== undefined) await within(writer.release(), { ms: CLOSE_MS }).catch(() => undefined)
+      if (writer !== undefined) await within(writer.release(), { ms: 2_000 }).catch(() => undefined)
     },
   }
 }

@@ -92,7 +92,10 @@ const FOLLOWS: ReadonlyMap<string, Follows> = new Map([
   [`${blocks.name}.witness`, (doc: DocFields) => findBaseText(doc['base'], 'w')],
   [`${blocks.name}.witness_account`, (doc: DocFields) => findBaseText(doc['base'], 't')],
   [`${blocks.name}.tx_merkle_hash`, (doc: DocFields) => rootOfOne(doc['tx_hashes'])],
-  [`${transactions.name}.hash`, (doc: DocFields) => hashInBody(doc['body'])],
+  [
+    `${transactions.name}.hash`,
+    ({ body }: DocFields) => (typeof body === 'string' ? /^\{"hash":"([^"\\]*)"/.exec(body)?.[1] : undefined),
+  ],
 ])
 
 export const findFollows = (index: string, field: string): Follows | undefined => FOLLOWS.get(`${index}.${field}`)
@@ -114,9 +117,6 @@ function rootOfOne(hashes: unknown): string | undefined {
   const leaf = typeof hashes === 'string' ? (bytesOf32(hashes) ?? hashBytes(hashes)) : undefined
   return leaf === undefined ? undefined : base58Of32(sha3OfPair(leaf, leaf))
 }
-
-const hashInBody = (body: unknown): string | undefined =>
-  typeof body === 'string' ? /^\{"hash":"([^"\\]*)"/.exec(body)?.[1] : undefined
 
 /**
  * Texts that most records consist of, stored by their number: the first two take no space at all. Because the

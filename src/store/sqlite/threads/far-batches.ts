@@ -12,7 +12,7 @@ import type { FromWriting, ToWriting } from './write-in-thread.ts'
 
 /** Lets a thread write the batches of a load that is far from the head, for one take-over of a store. */
 export type FarBatches = {
-  /** false: the caller must write the batch. Throws as `WritingThread.commit`. */
+  /** false: the caller must write the batch. Throws as the thread's `commit`. */
   commit(batch: Batch): Promise<boolean>
   /** Ends the thread after its current work. */
   close(): Promise<void>
@@ -27,7 +27,7 @@ export type WritingThreads = { readonly open: OpenWritingThread; readonly least:
 export function farBatches(threads: WritingThreads): FarBatchesOf {
   let usable: OpenWritingThread | undefined = threads.open
   return file => {
-    let thread: WritingThread | undefined
+    let thread: ReturnType<typeof openWritingThread> | undefined
     const close = async (): Promise<void> => {
       await thread?.close()
       thread = undefined
@@ -60,30 +60,12 @@ export type OpenWritingThread = (listener: {
   readonly ended: (reason: string) => void
 }) => { post(message: ToWriting): void; end(): void }
 
-/** A thread that writes the batches of one file. */
-type WritingThread = {
-  /** The thread died and can commit nothing more. */
-  readonly isDead: boolean
-  /**
-   * Writes a batch and publishes its end in one transaction. false: a document has a value that its field
-   * cannot hold, and nothing was written. Throws the errors of the transaction, and 'unavailable' if the
-   * thread died: it may have committed.
-   */
-  commit(batch: Batch): Promise<boolean>
-  /** Ends the thread after its current work; its connection is closed then. */
-  close(): Promise<void>
-}
-
-/** Documents per message. */
-const SLICE = 1_000
-
-type Answer = { readonly resolve: () => void; readonly reject: (failure: Failure) => void }
-
 /** A file that was taken over. */
 type TakenOver = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
 
-function openWritingThread(open: OpenWritingThread, file: TakenOver): WritingThread {
-  let waiting: Answer | undefined
+/** A thread that writes the batches of one file. */
+function openWritingThread(open: OpenWritingThread, file: TakenOver) {
+  let waiting: { readonly resolve: () => void; readonly reject: (failure: Failure) => void } | undefined
   let death: string | undefined
   const settle = (failure?: Failure): void => {
     const answer = waiting
@@ -107,10 +89,15 @@ function openWritingThread(open: OpenWritingThread, file: TakenOver): WritingThr
   }
   thread.post({ type: 'open', ...file })
   return {
-    get isDead() {
+    /** The thread died and can commit nothing more. */
+    get isDead(): boolean {
       return death !== undefined
     },
-    commit: async batch => {
+    /**
+     * Writes a batch and publishes its end in one transaction. false: a document has a value that its field cannot hold, and
+     * nothing was written. Throws the errors of the transaction, and 'unavailable' if the thread died: it may have committed.
+     */
+    commit: async (batch: Batch): Promise<boolean> => {
       for (const [index, docs] of sliceBatch(batch)) {
         const part = packDocuments(index, docs)
         if (part === undefined) {
@@ -124,7 +111,8 @@ function openWritingThread(open: OpenWritingThread, file: TakenOver): WritingThr
       await ask({ type: 'commit', end: batch.end })
       return true
     },
-    close: async () => {
+    /** Ends the thread after its current work; its connection is closed then. */
+    close: async (): Promise<void> => {
       if (death === undefined) await ask({ type: 'close' }).catch(() => undefined)
       thread.end()
     },
@@ -140,7 +128,8 @@ function* sliceBatch(batch: Batch): Generator<readonly [Index, readonly object[]
 }
 
 function* sliced(index: Index, docs: readonly object[]): Generator<readonly [Index, readonly object[]], void, void> {
-  for (let at = 0; at < docs.length; at += SLICE) yield [index, docs.slice(at, at + SLICE)]
+  const perMessage = 1_000
+  for (let at = 0; at < docs.length; at += perMessage) yield [index, docs.slice(at, at + perMessage)]
 }
 
 const died = (name: string, reason: string): Failure =>

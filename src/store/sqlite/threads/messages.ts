@@ -8,14 +8,7 @@ export type FailureMessage = Pick<Failure, 'kind' | 'message'> & FailureOptions
 export function failureMessage(error: unknown): FailureMessage {
   if (!(error instanceof Failure)) return { kind: 'defect', message: String(error) }
   const { kind, message, help, zh, retryable, details } = error
-  return {
-    kind,
-    message,
-    retryable,
-    details,
-    help,
-    zh,
-  }
+  return { kind, message, retryable, details, help, zh }
 }
 
 export const decodeFailure = ({ failure: { kind, message, ...rest } }: { readonly failure: FailureMessage }): Failure =>
@@ -89,19 +82,6 @@ type Packing = {
   long: number
 }
 
-function createPacking(columns: readonly Column[], documents: number): Packing {
-  const texts = columns.filter(({ encoding }) => encoding === 'text' || encoding === 'json').length
-  return {
-    texts: [],
-    lengths: new Uint32Array(documents * texts),
-    numbers: new Float64Array(documents * (columns.length - texts)),
-    longs: new BigInt64Array(documents),
-    length: 0,
-    number: 0,
-    long: 0,
-  }
-}
-
 /**
  * Packs documents, column by column: the engine finds one member of many documents in two thirds of the time that it
  * takes to find many members of one document. undefined: a document has a value that its field cannot hold. Writing it
@@ -109,17 +89,20 @@ function createPacking(columns: readonly Column[], documents: number): Packing {
  */
 export function packDocuments(index: Index, docs: readonly object[]): DocumentMessage | undefined {
   const columns = listMessageColumns(index)
-  const packing = createPacking(columns, docs.length)
+  const textColumns = columns.filter(({ encoding }) => encoding === 'text' || encoding === 'json').length
+  const packing: Packing = {
+    texts: [],
+    lengths: new Uint32Array(docs.length * textColumns),
+    numbers: new Float64Array(docs.length * (columns.length - textColumns)),
+    longs: new BigInt64Array(docs.length),
+    length: 0,
+    number: 0,
+    long: 0,
+  }
   if (!columns.every(column => packColumn(packing, column, docs as readonly Doc[]))) return undefined
   const { texts, lengths, numbers, longs, long } = packing
-  return {
-    index: index.name,
-    documents: docs.length,
-    texts: texts.join(''),
-    lengths,
-    numbers,
-    longs: longs.slice(0, long),
-  }
+  const of = { index: index.name, documents: docs.length }
+  return { ...of, texts: texts.join(''), lengths, numbers, longs: longs.slice(0, long) }
 }
 
 /** false: the field cannot hold a value. */
@@ -222,13 +205,7 @@ export function unpackDocuments(index: Index, message: DocumentMessage): readonl
 }
 
 /** The read positions in a message. */
-type Reading = {
-  readonly message: DocumentMessage
-  text: number
-  length: number
-  number: number
-  long: number
-}
+type Reading = { readonly message: DocumentMessage } & Record<'text' | 'length' | 'number' | 'long', number>
 
 function take(from: Reading, encoding: Encoding): unknown {
   switch (encoding) {

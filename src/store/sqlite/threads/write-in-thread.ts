@@ -149,13 +149,6 @@ function batchFile(target: Target): BatchFile {
   }
 }
 
-/**
- * Pages of the write-ahead log after which a commit runs a checkpoint, 64 MB. A batch changes about one page
- * per list and transaction, all over the file. A checkpoint after each batch, SQLite's default, would write
- * and sync each of these pages to the file every time.
- */
-const FOLDED_PAGES = 16_000
-
 /** A file that was taken over. */
 type Target = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
 
@@ -165,7 +158,9 @@ function openTarget({ path, name, file }: Target): SqliteConnection {
     opened?.close()
     throw new Failure('conflict', `${name} was removed or replaced during loading.`)
   }
-  opened.db.run(`PRAGMA wal_autocheckpoint = ${FOLDED_PAGES}`)
+  // Pages of the log after which a commit runs a checkpoint, 64 MB. A batch changes about one page per list and transaction,
+  // all over the file. A checkpoint after each batch, SQLite's default, would write and sync each of these pages every time.
+  opened.db.run('PRAGMA wal_autocheckpoint = 16000')
   return opened
 }
 
