@@ -57,7 +57,10 @@ const LEASE = '12s'
 const INFO_LINES = /^\S+ info {2}.*\n/gm
 
 const follow = (folder: CliFolder, node: Replay, { url, prefix }: TestElastic): Running =>
-  folder.start(['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', LEASE])
+  folder.start([
+    ...['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', LEASE],
+    ...['--partition-documents', String(PARTITION)],
+  ])
 
 describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () => {
   let node: Replay
@@ -65,7 +68,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', 
   let clean: Dump
   beforeAll(async () => {
     node = await replayed(START)
-    const { url, prefix, store, destroy } = openTestElastic()
+    const { url, prefix, store, destroy } = openTestElastic({ partitionDocuments: PARTITION })
     await loadFrom(ARCHIVED, store, { prove: 'linked', to: HEIGHT })
     clean = await dumpElastic(url, prefix)
     await destroy()
@@ -76,7 +79,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', 
 
   test('of two loaders started at the same moment one wins, the other and a later one stop and say why, and no blocks are mixed', async () => {
     await using folder = await cliFolder()
-    const target = openTestElastic()
+    const target = openTestElastic({ partitionDocuments: PARTITION })
     const both = [follow(folder, node, target), follow(folder, node, target)]
     const { lost, outcome } = await Promise.race(
       both.map(async (loader, lost) => ({ lost, outcome: await loader.ended })),
