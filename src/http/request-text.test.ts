@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isRoutable, parseQuery, parseTarget } from './request-text.ts'
+import { isRoutable, MAX_PARAMETERS, parseQuery, parseTarget } from './request-text.ts'
 
 const good: readonly (readonly [text: string, query: readonly (readonly [string, string])[]])[] = [
   ['', []],
@@ -35,6 +35,11 @@ test.each(good)('parseQuery: %j', (text, query) => {
 
 test('parseQuery: keys are removed, also from an invalid query', () => {
   expect(parseQuery('apikey=a&x=%&%61pikey=b&apikey=%')).toMatchObject({ query: [], keys: ['a', 'b', ''] })
+})
+
+test('parseQuery: the number of parameters is limited', () => {
+  const faults = [MAX_PARAMETERS, MAX_PARAMETERS + 1].map(count => parseQuery('a=1&'.repeat(count)).fault?.kind)
+  expect(faults).toEqual([undefined, 'bad_request'])
 })
 
 test('parseQuery: the output of URLSearchParams is read back', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Store } from '#store/port.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { type FeedEvent, feedEvents } from '#test/support/processes/feed-client.ts'
+import { feedEvents } from '#test/support/processes/feed-client.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
@@ -114,61 +114,3 @@ test.skipIf(elasticsearchUrl() === undefined)(
     await destroy()
   },
 )
-
-test('feeds: a reader too slow for the waiting rows gets an id to continue from, and continues there', async () => {
-  const { store, destroy } = await temporarySqlite()
-  const { ask, key } = serviceOn(store)
-  const blocks = await recordedBlocks()
-  // Two batches have more rows than may wait for a reader.
-  const ends = Array.from({ length: 12 }, (_, at) => FROM + 40 * at)
-  const runs = ends.map((end, at) => blocks.slice((ends[at - 1] ?? -1) + 1, end + 1))
-  const list = `/api/contract/get-contract-tx?contract=token.iost&numbers=string&format=sse&apikey=${key}`
-  const leaving = new AbortController()
-  const open = async (headers: Record<string, string> = {}) =>
-    (await ask(list, { headers, signal: leaving.signal })).body
-  /** A reader that takes the beginning, so that it waits for rows. */
-  const openSlow = async () => {
-    const body = await open()
-    const reader = body?.getReader()
-    await reader?.read()
-    reader?.releaseLock()
-    return body
-  }
-  let slow: ReadableStream<Uint8Array> | null = null
-  const brisk: FeedEvent[] = []
-  let reading: Promise<unknown> | undefined
-  const read = async (): Promise<void> => {
-    for await (const event of feedEvents(await open())) brisk.push(event)
-  }
-  await commitRuns(store, runs, {
-    lib: ends.at(-1) ?? 0,
-    onCommitted: async height => {
-      slow ??= await openSlow()
-      reading ??= read().catch(error => leaving.signal.aborted || Promise.reject(error))
-      // Each height is sent to all readers at once.
-      if (height > FROM) await until(() => Number(JSON.parse(brisk.at(-1)?.data ?? '{"block":0}').block) >= height - 5)
-    },
-  })
-  const rows = await Array.fromAsync(feedEvents(slow))
-  const { event, data = '' } = rows.pop() ?? {}
-  const last = rows.at(-1)?.id ?? ''
-  expect([event, JSON.parse(data)]).toEqual([
-    'cut',
-    {
-      // The id of the last row that is sent at once has a mark of the chain behind its number.
-      seq: Number.parseInt(last, 10),
-      message: expect.stringMatching(
-        /^Rows came faster than they were read\. Continue with Last-Event-ID \d+@\d+\.\w+\.$/,
-      ),
-    },
-  ])
-  expect(rows).toEqual(brisk.slice(0, rows.length))
-  expect(rows.length).toBeLessThan(brisk.length)
-  for await (const next of feedEvents(await open({ 'last-event-id': last }))) {
-    expect(next).toEqual(brisk[rows.length] as FeedEvent)
-    break
-  }
-  leaving.abort()
-  await reading
-  await destroy()
-}, 600_000)
