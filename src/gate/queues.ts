@@ -54,7 +54,7 @@ const NODE = { running: 64, runningOfKey: 8, waiting: 128, waitingOfKey: 16 } as
 /** Running and waiting requests alike keep a view: with those of `RANKINGS`, fewer than the embedded store has readers. */
 const ASIDE = { running: 16, runningOfKey: 4, waiting: 16, waitingOfKey: 4 } as const
 
-/** Each of these requests keeps a view of the store as well, running or waiting (`createReaders` in `store/sqlite/readers.ts`). */
+/** Each of these requests keeps a view of the store as well, running or waiting (`store/sqlite/readers.ts`). */
 const RANKINGS = { running: 1, runningOfKey: 1, waiting: 10, waitingOfKey: 8 } as const
 const WHOLE_RANKINGS = { running: 1, runningOfKey: 1, waiting: 2, waitingOfKey: 1 } as const
 

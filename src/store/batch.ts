@@ -38,7 +38,6 @@ export type Batch = {
 /** The data that commits a batch once its history is appended. */
 export type BatchEnd = Pick<Batch, 'end' | 'changes'>
 
-/** A number of documents and their approximate size. */
 export type BatchSize = {
   readonly documents: number
   /** Characters of text, approximately bytes. */
@@ -53,7 +52,6 @@ export type BatchBounds = BatchSize & {
   readonly chunk?: BatchSize
 }
 
-/** Whether the size has reached a bound. */
 export const isFull = (size: BatchSize, bounds: BatchSize): boolean =>
   size.documents >= bounds.documents || size.bytes >= bounds.bytes
 
@@ -140,7 +138,6 @@ export function appendedHistory() {
         )
       held = [...held, history]
     },
-    /** Returns the buffered history and empties the buffer. */
     take: (): History | undefined => {
       const parts = held
       held = []

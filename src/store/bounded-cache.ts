@@ -5,7 +5,6 @@ export type BoundedCache<T> = {
   /** Stores a value and its number of characters in place of any other, unless it is too large. */
   put(key: string, value: T, characters: number): void
   drop(key: string): void
-  /** Characters of all entries. */
   size(): number
 }
 

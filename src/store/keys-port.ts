@@ -15,7 +15,6 @@ export type StoredKey = {
   readonly revoked?: number
 }
 
-/** The fields of a key that can change. */
 export type KeyTerms = Omit<StoredKey, 'id' | 'hash' | 'created'>
 
 /** Some of the keys, each with its present terms. */
@@ -50,7 +49,6 @@ export type KeyStore = {
   revoke(id: string, now: number): Promise<boolean>
 }
 
-/** The function from a key's terms to its revoked terms. */
 export const createRevocation =
   (now: number) =>
   (terms: KeyTerms): KeyTerms => ({ ...terms, revoked: terms.revoked ?? now })
@@ -62,7 +60,6 @@ export const createRevocation =
 export const nameWithNote = ({ name, note }: Pick<StoredKey, 'name' | 'note'>): string =>
   note === undefined ? name : `${name}\n${note}`
 
-/** The name and the note of such a text. */
 export function parseNameAndNote(text: string): Pick<StoredKey, 'name' | 'note'> {
   const end = text.indexOf('\n')
   return end < 0 ? { name: text } : { name: text.slice(0, end), note: text.slice(end + 1) }

@@ -31,7 +31,6 @@ export type DiskRoom = {
   readonly totalBytes: number
 }
 
-/** The disk of one server. */
 type Disk = DiskRoom & {
   /** With less free space than this, the server gets no more data. */
   readonly leastBytes: number

@@ -31,7 +31,6 @@ export type ReadPort = {
 
 export type HoldOptions = { readonly state: readonly StateIndex[]; readonly signal?: AbortSignal | undefined }
 
-/** A view that stays readable until it is closed. */
 export type HeldView = { readonly view: View; readonly close: () => void }
 
 export type ReadOptions = { readonly signal?: AbortSignal | undefined; readonly damaged?: true }
@@ -47,7 +46,6 @@ export type CallEnd = {
   readonly retries?: number
 }
 
-/** Runs a call, and reports its end. */
 export type ReportCall = <T>(call: StoreCall, work: () => Promise<T>) => Promise<T>
 
 export function createReports(onCall: ((end: CallEnd) => void) | undefined): ReportCall {
@@ -74,7 +72,6 @@ export type View = {
   readonly at: Published
   /** The same object while the visible data is the same, as far as the store caches its reads. Absent: unknown. */
   readonly edition?: object
-  /** A document by its id. */
   get<I extends AnyIndex>(index: I, id: string): Promise<DocOf<I> | undefined>
   /** Documents by their ids, in the order of the ids. */
   getMany<I extends AnyIndex>(index: I, ids: readonly string[]): Promise<readonly (DocOf<I> | undefined)[]>

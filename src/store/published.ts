@@ -13,7 +13,6 @@ export type Published = {
   readonly proved?: ProofRecord
 }
 
-/** The stored chain and the rules of derivation. */
 export type Identity = {
   readonly chainId: number
   readonly genesis: string

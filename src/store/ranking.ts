@@ -8,7 +8,6 @@ import { missingData } from './failures.ts'
 /** Recently read roots. The leaf they lead to is requested along with the root, and is usually right. */
 export type Hints = Map<string, readonly Segment[]>
 
-/** A range of a ranking. */
 export type RankRange = {
   /** The standing right before the range; undefined: the range begins at the top. */
   readonly after?: Standing | undefined
@@ -103,7 +102,6 @@ export type RankingReads<I extends StateIndex> = {
   readonly hints?: Hints
 }
 
-/** A page of an order. */
 export async function rankingPage<I extends StateIndex>(
   reads: RankingReads<I>,
   { index, order: name }: { readonly index: I; readonly order: string },

@@ -12,7 +12,6 @@ export type DueRange = { readonly after?: bigint; readonly until: bigint; readon
  * a batch is being committed, its documents may be seen in their state before or after it.
  */
 export type StateReader = {
-  /** undefined: there is no such document. */
   get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
   /** At most `limit` balances with `next_due` in (`after`, `until`], by next_due, then id. */
   due(range: DueRange): readonly BalanceDoc[]
@@ -24,7 +23,6 @@ export type StateReader = {
 export type StateMark = {
   readonly store: string
   readonly stamp: number
-  /** Hash of the last block. */
   readonly hash: string
   readonly batch: string
 }
@@ -73,6 +71,5 @@ export type StateFile = StateReader & {
     parseEnd: (before: string) => number | undefined,
   ): FormerState | undefined
   close(): void
-  /** Closes the file and removes it. */
   remove(): void
 }

@@ -39,7 +39,6 @@ import { acquireLease, compareAndSet, type Lease } from './write/lease.ts'
 
 type MigrationParts = {
   readonly source: ReadPort
-  /** Opens a store of generations that are being built. */
   readonly open: (building: Generations) => Store
   readonly openBuildingState: () => StateFile
 }

@@ -13,7 +13,6 @@ import { listKeys } from './write/keys.ts'
 /** In the index of checkpoint and published height, so that each snapshot contains it. */
 const MANIFEST_ID = 'manifest'
 
-/** `onRestored`: called when indices were restored. */
 export function openSnapshots(cluster: Cluster, onRestored: () => void): Snapshots {
   return {
     keep: async text => {
@@ -55,7 +54,7 @@ function formatPath({ repository, name }: SnapshotName): string {
 }
 
 async function readSnapshots({ connection }: Cluster, snapshot: SnapshotName, what: string) {
-  const request = { what, method: 'GET', path: formatPath(snapshot) } as const
+  const request = { what, path: formatPath(snapshot) }
   return (await requestJson<estypes.SnapshotGetResponse>(connection, request)).snapshots ?? []
 }
 
@@ -87,7 +86,7 @@ async function takeSnapshot(
         { help: `Delete it (DELETE ${formatPath(snapshot)}), then take it again.`, retryable: false },
       )
     const path = `${formatPath(snapshot)}/_status`
-    const { snapshots } = await requestJson<SnapshotStatus>(connection, { what, method: 'GET', path })
+    const { snapshots } = await requestJson<SnapshotStatus>(connection, { what, path })
     const { processed, incremental } = snapshots[0]?.stats ?? {}
     onProgress({ done: processed?.size_in_bytes ?? 0, of: incremental?.size_in_bytes ?? 0 })
     await clock.sleep(POLL_MS)
@@ -153,7 +152,6 @@ async function restoreSnapshot(
     }
     const health = await requestJson<estypes.ClusterHealthResponse>(cluster.connection, {
       what: `see the health of ${cluster.names.prefix}`,
-      method: 'GET',
       path: `/_cluster/health/${cluster.names.prefix}-*`,
     })
     idle = health.initializing_shards > 0 ? 0 : idle + 1
@@ -178,7 +176,6 @@ async function beginRestore(cluster: Cluster, snapshot: SnapshotName): Promise<v
     })
   await requestJson(connection, {
     what,
-    method: 'POST',
     path: `${formatPath(snapshot)}/_restore`,
     body: JSON.stringify({ indices: ours.join(','), include_global_state: false, include_aliases: true }),
     timeoutMs: writeTimeoutMs,
@@ -191,7 +188,6 @@ async function readRecovery({ connection }: Cluster, indices: readonly string[])
   for (const part of joinParts(indices)) {
     const shards = await requestJson<estypes.IndicesRecoveryResponse>(connection, {
       what: `see the recovery of ${part}`,
-      method: 'GET',
       path: `/${part}/_recovery`,
       query: { filter_path: '*.shards.primary,*.shards.stage,*.shards.index.size' },
     })
@@ -244,7 +240,6 @@ async function readStands({ connection }: Cluster, names: readonly string[]) {
   for (const part of joinParts(names)) {
     const { indices } = await requestJson<estypes.IndicesStatsResponse>(connection, {
       what: `see how far ${part} was written`,
-      method: 'GET',
       path: `/${part}/_stats/docs`,
       query: { level: 'shards', filter_path: '**.routing.primary,**.docs.count,**.seq_no.max_seq_no' },
     })

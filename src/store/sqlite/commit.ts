@@ -83,7 +83,6 @@ export function upsert(connection: SqliteConnection, table: SqlTable, doc: objec
   upsertCells(connection, table, toRow(table, doc))
 }
 
-/** Like `upsert`, with the cells of a row. */
 function upsertCells(connection: SqliteConnection, table: SqlTable, cells: readonly Cell[]): void {
   connection.statement(upsertSql(table)).run(...cells)
 }
@@ -100,9 +99,10 @@ const TOGETHER = 8
 type PlaceRow = { readonly near: number; readonly place: bigint; readonly row: bigint }
 
 /**
- * Writes rows of a table of places, several at once, in the order of the table; `end` writes the remaining ones. A row's lists are far apart in the table, but those of a thousand rows are close together. Sorted, with
- * eight places per statement, they take 0.4 times as long as one by one. With `replace`, a place that another
- * row has moves to the new row; if several new rows have it, the last one gets it.
+ * Writes rows of a table of places, several at once, in the order of the table; `end` writes the remaining ones. A row's
+ * lists are far apart in the table, but those of a thousand rows are close together. Sorted, with eight places per
+ * statement, they take 0.4 times as long as one by one. With `replace`, a place that another row has moves to the new
+ * row; if several new rows have it, the last one gets it.
  */
 export function placeRows(
   connection: SqliteConnection,
@@ -312,7 +312,6 @@ export function revertLast(
   return { before: String(before), changed: all.map(([name, id]) => [indexNamed(name), id]) }
 }
 
-/** The index of state with a name that this program wrote. */
 export function indexNamed(name: string): StateIndex {
   const index = byName.get(name)
   if (index === undefined) throw new TypeError(`The undo data names an unknown index '${name}'.`)

@@ -1,6 +1,6 @@
 import { constants, Database, SQLiteError, type Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
-import { Failure, getErrorMessage } from '#failure/failure.ts'
+import { Failure, type FailureKind, type FailureOptions, getErrorMessage } from '#failure/failure.ts'
 import { createFile, describeRefusal } from '#store/own-files.ts'
 import type { SqlTable } from './tables.ts'
 
@@ -29,16 +29,14 @@ export function toSqliteFailure(name: string, error: unknown): unknown {
   const { code = 'SQLITE_ERROR', message } = error as Error & { readonly code?: string }
   const primary = system ?? code.split('_').slice(0, 2).join('_')
   const text = `${name}: ${message} (${code}).`
+  const fail = (kind: FailureKind, more: FailureOptions = {}): Failure =>
+    new Failure(kind, text, { cause: error, ...more })
   switch (primary) {
     case 'SQLITE_BUSY':
     case 'SQLITE_LOCKED':
-      return new Failure('unavailable', text, {
-        cause: error,
-        help: 'Another process is writing to the file; try again.',
-      })
+      return fail('unavailable', { help: 'Another process is writing to the file; try again.' })
     case 'SQLITE_FULL':
-      return new Failure('unavailable', text, {
-        cause: error,
+      return fail('unavailable', {
         help: 'The disk is full. Nothing of this write was stored; free some space and try again.',
       })
     case 'SQLITE_NOTADB':
@@ -47,18 +45,18 @@ export function toSqliteFailure(name: string, error: unknown): unknown {
         help: 'Set --store to another file.',
       })
     case 'SQLITE_CORRUPT':
-      return new Failure('damaged', text, { cause: error, help: FILE_DAMAGED })
+      return fail('damaged', { help: FILE_DAMAGED })
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_READONLY':
     case 'SQLITE_PERM':
     case 'SQLITE_AUTH':
-      return new Failure('unavailable', text, { cause: error, retryable: false, help: accessHelp(name) })
+      return fail('unavailable', { retryable: false, help: accessHelp(name) })
     case 'SQLITE_IOERR':
     case 'SQLITE_NOMEM':
     case 'SQLITE_INTERRUPT':
-      return new Failure('unavailable', text, { cause: error })
+      return fail('unavailable')
     default:
-      return new Failure('defect', text, { cause: error })
+      return fail('defect')
   }
 }
 
@@ -149,7 +147,6 @@ export const openReader = (path: string, name: string): SqliteConnection | undef
     return connection
   })
 
-/** Opens for writing; undefined: no file. */
 export const openWriter = (path: string, name: string): SqliteConnection | undefined =>
   guarded(name, () => (exists(path, name) ? openOrCreate(path, name) : undefined))
 
@@ -174,7 +171,6 @@ export const openOrCreate = (path: string, name: string): SqliteConnection =>
     return connection
   })
 
-/** Runs `work` on a temporary database in memory. */
 export function inMemory<T>(work: (connection: SqliteConnection) => T): T {
   const connection = connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
   try {

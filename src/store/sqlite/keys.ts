@@ -42,8 +42,9 @@ const DIGITS = 10
 const END = 16 ** DIGITS
 
 /**
- * Reads the table of keys of a damaged file: the rows that can be read, and whether these are all. The table is a tree by id: where a page of it cannot be read, the ids on it
- * are passed over, and reading goes on at the first id behind them that can be found.
+ * Reads the table of keys of a damaged file: the rows that can be read, and whether these are all. The table is a tree by
+ * id: where a page of it cannot be read, the ids on it are passed over, and reading goes on at the first id behind them
+ * that can be found.
  */
 function salvageRows(connection: SqliteConnection) {
   const table = `SELECT ${COLUMNS} FROM "keys"`

@@ -27,11 +27,9 @@ import { takeOverStore } from './writer.ts'
 type SqliteOptions = {
   /** Path of the file; `create` makes its folder. */
   readonly path: string
-  /** Refuses all writes. */
   readonly readonly?: boolean
   /** Opens threads that write the batches of long loads; absent: this thread writes all batches. */
   readonly writing?: WritingThreads | undefined
-  /** Called when a call has ended. */
   readonly onCall?: ((end: CallEnd) => void) | undefined
   /** The only derivation whose documents are read, for tests. Default: that of this version. */
   readonly derivation?: number

@@ -70,7 +70,6 @@ export function findByField(
   return connection.rows(findSql(table, field), value, 16n).map(cells => toDoc(table, cells))
 }
 
-/** Parameters: the value and a limit. */
 export const findSql = (table: SqlTable, field: string): string =>
   `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
   ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ?` +
@@ -270,7 +269,6 @@ export const namesSql = (table: SqlTable, column: string): string =>
   `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
   ` WHERE ${quoted(column)} >= ? AND ${quoted(column)} < ? ORDER BY ${quoted(column)} LIMIT ?`
 
-/** Members per statement. */
 const STEP = 1_000
 
 /** Reads state through `read`, which passes its open connection. */

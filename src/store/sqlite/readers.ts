@@ -112,21 +112,17 @@ const joinQueue = (queue: Set<Waiter>, signal: AbortSignal | undefined): Promise
 
 const deadline = (): Failure => new Failure('deadline', 'The store did not respond before the deadline.')
 
-/** The file of an open store, once it was read. A file that replaces it must be a store of the same chain. */
-export type StoreFileGuard = {
-  /** Throws 'unavailable' when the file is gone or empty, or when its log belongs to the previous file. */
-  readonly require: () => void
-  /** Records an opened store. Throws 'unavailable' when a file of another chain has replaced the previous one. */
-  readonly take: (connection: SqliteConnection) => void
-}
+type StoreFileGuard = ReturnType<typeof createFileGuard>
 
-export function createFileGuard(path: string, name: string): StoreFileGuard {
+/** The file of an open store, once it was read. A file that replaces it must be a store of the same chain. */
+export function createFileGuard(path: string, name: string) {
   let kept: { readonly file: string; readonly log: string | undefined; readonly identity: Identity } | undefined
   const refuse = (what: string, help: string): never => {
     throw new Failure('unavailable', `${name} ${what}.`, { help })
   }
   return {
-    require: () => {
+    /** Throws 'unavailable' when the file is gone or empty, or when its log belongs to the previous file. */
+    require: (): void => {
       if (kept === undefined) return
       const file = identifyFile(path)
       if (file === undefined)
@@ -141,7 +137,8 @@ export function createFileGuard(path: string, name: string): StoreFileGuard {
           `Stop the programs that use it, remove ${path}-wal and ${path}-shm, and put the file there again.`,
         )
     },
-    take: connection => {
+    /** Records an opened store. Throws 'unavailable' when a file of another chain has replaced the previous one. */
+    take: (connection: SqliteConnection): void => {
       const identity = guarded(name, () => getIdentity(connection))
       const file = identifyFile(path)
       if (identity === undefined || file === undefined) return
@@ -208,7 +205,6 @@ function isOfUse(reader: Reader): boolean {
   return reader.connection?.isInPlace() === true
 }
 
-/** Read connections, opened when needed. */
 export function createReaders(
   path: string,
   name: string,
@@ -261,11 +257,9 @@ export function createReaders(
 type SharedReads = Pick<ReadersOptions, 'onCall'> & {
   readonly name: string
   mayReadUnrepaired: boolean
-  /** Stop functions of the reads under way. */
   readonly stops: Set<(reason: Failure) => void>
 }
 
-/** `Readers.read`. */
 const createRead =
   ({ brief, held }: { readonly brief: Lender; readonly held: Lender }, shared: SharedReads): Readers['read'] =>
   async (work, { signal, damaged, isHeld } = {}) => {

@@ -86,35 +86,23 @@ function fromBlob(bytes: Uint8Array): readonly bigint[] | undefined {
   return Array.from({ length: bytes.length / PLACE_BYTES }, (_, at) => view.getBigInt64(at * PLACE_BYTES))
 }
 
-/** The value of a cell; undefined: this program does not write such a cell. */
+const FROM_BYTES: Readonly<Partial<Record<FieldKind, (bytes: Uint8Array) => unknown>>> = {
+  places: fromBlob,
+  hash: hashOfBytes,
+  packed: unpackText,
+  digits: unpackDigits,
+}
+
+/**
+ * The value of a cell that is not plain; undefined: this program does not write such a cell. The bytes of `hashes` are left
+ * to `deferHashes`.
+ */
 function fromCell(kind: FieldKind, cell: Exclude<Cell, null>): unknown {
-  switch (kind) {
-    case 'int':
-      return Number(cell)
-    case 'bool':
-      return cell !== 0n
-    case 'places':
-      return fromBlob(cell as Uint8Array)
-    case 'json':
-      return tryParseJson(cell as string)
-    case 'word':
-      if (typeof cell === 'bigint') return WORDS[Number(cell)]
-      break
-    case 'hash':
-      if (cell instanceof Uint8Array) return hashOfBytes(cell)
-      break
-    case 'hashes':
-      // Their bytes are left to `deferHashes`; others are damaged.
-      break
-    case 'packed':
-      if (cell instanceof Uint8Array) return unpackText(cell)
-      break
-    case 'digits':
-      if (cell instanceof Uint8Array) return unpackDigits(cell)
-      break
-    default:
-      return cell
-  }
+  if (cell instanceof Uint8Array) return FROM_BYTES[kind]?.(cell)
+  if (kind === 'int') return Number(cell)
+  if (kind === 'bool') return cell !== 0n
+  if (kind === 'json') return tryParseJson(cell as string)
+  if (kind === 'word' && typeof cell === 'bigint') return WORDS[Number(cell)]
   return typeof cell === 'string' ? cell : undefined
 }
 
@@ -155,7 +143,6 @@ function deferHashes(doc: Record<string, unknown>, name: string, bytes: Uint8Arr
   Object.defineProperty(doc, name, { ...shared, get })
 }
 
-/** Adds the fields that follow from others. */
 function addImplied(table: SqlTable, doc: Record<string, unknown>): void {
   for (const column of table.columns) {
     if (column.follows === undefined || Object.hasOwn(doc, column.name)) continue
@@ -208,7 +195,6 @@ function isAtPosition({ position }: SqlTable, doc: DocFields): boolean {
   return true
 }
 
-/** The fields that follow from the cells of `SqlTable.head`. */
 function headFields(table: SqlTable, cells: readonly Cell[]): Record<string, unknown> {
   if (table.position.length === 0) return { id: cells[0] }
   const [height, tx] = toPosition(table, cells[0] as bigint)
@@ -232,7 +218,6 @@ export function keyCells(table: SqlTable, id: string): Cell[] | undefined {
   return isNumbered(table) ? [toRowNumber(position)] : position.map(BigInt)
 }
 
-/** The id of a row by the cells of its key. */
 export const idOfKey = (table: SqlTable, cells: readonly Cell[]): string =>
   table.position.length === 0
     ? String(cells[0])
@@ -277,7 +262,6 @@ export function formerRow(connection: SqliteConnection, table: SqlTable, id: str
   return connection.row(sql, ...key)
 }
 
-/** Reads the cells of `columnList`. */
 function buildFormerSelect(connection: SqliteConnection, table: SqlTable, { hasIds }: FormerLayout): string {
   const there = new Set(connection.rows(`SELECT "name" FROM pragma_table_xinfo('${table.name}')`).map(([name]) => name))
   const [height = '', tx] = table.position.map(quoted)

@@ -43,7 +43,6 @@ export function findSchemaDifferences(connection: SqliteConnection): readonly St
     : [{ name: 'meta', problem: 'different', detail: `schema is ${made}, expected ${fingerprint}` }]
 }
 
-/** All differences of an empty store. */
 export const everythingMissing = (): readonly StoreDifference[] => schema.map(missing)
 
 const missing = ({ name, type }: SchemaObject): StoreDifference => ({

@@ -28,11 +28,7 @@ export type SqlColumn = {
   /** Computes the usual value of the field from the others; if it matches, the cell is NULL. */
   readonly follows: Follows | undefined
 }
-export type SchemaObject = {
-  readonly name: string
-  readonly type: 'table' | 'index'
-  readonly sql: string
-}
+export type SchemaObject = { readonly name: string; readonly type: 'table' | 'index'; readonly sql: string }
 
 /** Row number of tables that have one. The name begins with an underscore, which no field's name does. */
 export const ROW = '_row'

@@ -3,7 +3,6 @@ import { createFile } from '#store/own-files.ts'
 import { guarded, openReader } from './connection.ts'
 import { getPublished } from './meta.ts'
 
-/** A file to copy, and the path of the copy. */
 export type Pages = { readonly path: string; readonly name: string; readonly partial: string }
 
 /** Copies all used pages with one statement, and lets SQLite check the copy; returns its height. */

@@ -32,12 +32,6 @@ export function readState(connection: SqliteConnection): ReadState | undefined {
   return at && { at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(500_000) }
 }
 
-type Viewing = {
-  readonly view: View
-  /** Ends the view: every later call throws the first `reason`, because it must not read another snapshot. */
-  readonly end: (reason: () => Failure) => void
-}
-
 function createReadGuard() {
   let ended: (() => Failure) | undefined
   let since = performance.now()
@@ -52,13 +46,13 @@ function createReadGuard() {
     // If reads did not yield, nothing else would run, deadlines included, because reads never wait.
     return performance.now() - since > 10 ? wait() : undefined
   }
+  /** Ends the view: every later call throws the first `reason`, because it must not read another snapshot. */
   const end = (reason: () => Failure): void => {
     ended ??= reason
   }
   return { turn, end }
 }
 
-/** A document by its id; documents of state are cached. */
 function readDocument(
   {
     connection,
@@ -92,7 +86,7 @@ export function createSqliteView(
   connection: SqliteConnection,
   { at, docs }: ReadState,
   { isDamaged, release }: Pick<View, 'release'> & { readonly isDamaged: boolean },
-): Viewing {
+) {
   const { turn, end } = createReadGuard()
   const from = { connection, docs, isDamaged }
   // Rows of an index's table are its documents: the cast is safe, because `toDoc` uses the same definition.

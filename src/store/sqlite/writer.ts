@@ -47,110 +47,90 @@ type WriteLockParts = {
   readonly owner: Owner
   readonly checkpoint: Published | undefined
   readonly unlock: () => void
-  /** Absent: no thread writes batches. */
   readonly far: FarBatches | undefined
 }
 
 /** The right to write to a file, which only one writer has at a time, and its two connections. */
-type WriteLock = {
+class WriteLock {
   /** End of the last committed batch; the caller of `write` sets it. */
   checkpoint: Published | undefined
-  readonly isWriting: boolean
+  private readonly parts: WriteLockParts
+  private running: Promise<void> | undefined
+  private isReleased = false
+
+  constructor(parts: WriteLockParts) {
+    this.parts = parts
+    this.checkpoint = parts.checkpoint
+  }
+
+  get isWriting(): boolean {
+    return this.running !== undefined
+  }
+
   /** Throws 'conflict' after the lock was released. */
-  check(): void
-  /** Reads committed data. */
-  read<T>(work: (reader: SqliteConnection) => T): Promise<T>
+  check(): void {
+    if (this.isReleased) throw new Failure('conflict', `This loader has released ${this.parts.name}.`)
+  }
+
+  async read<T>(work: (reader: SqliteConnection) => T): Promise<T> {
+    this.check()
+    return this.readNow(work)
+  }
+
   /** Like `read`, also after the lock was released. */
-  readNow<T>(work: (reader: SqliteConnection) => T): T
+  readNow<T>(work: (reader: SqliteConnection) => T): T {
+    return guarded(this.parts.name, () => work(this.parts.reader))
+  }
+
   /**
-   * Runs `work` in a transaction. Throws 'defect' while another one is open, and 'conflict' when another
-   * writer took over.
+   * Runs `work` in a transaction. Throws 'defect' while another one is open, and 'conflict' when another writer took
+   * over.
    */
-  write(work: (writing: SqliteConnection) => void | Promise<void>): Promise<void>
+  write(work: (writing: SqliteConnection) => void | Promise<void>): Promise<void> {
+    const { name, writing, owner } = this.parts
+    return this.runAlone(() =>
+      inTransaction(writing, name, async () => {
+        requireOwn(writing, name, owner)
+        await work(writing)
+      }),
+    )
+  }
+
   /** Lets a thread write a batch, with the same errors. false: the caller must use `write`. */
-  writeFar(batch: Batch): Promise<boolean>
-  release(): Promise<void>
-}
-
-function createWriteLock(parts: WriteLockParts): WriteLock {
-  const { name, writing, reader, owner, unlock, far } = parts
-  let { checkpoint } = parts
-  const commits = oneAtATime()
-  let released = false
-  const check = (): void => {
-    if (released) throw new Failure('conflict', `This loader has released ${name}.`)
+  async writeFar(batch: Batch): Promise<boolean> {
+    const { name, writing, far } = this.parts
+    if (far === undefined) return false
+    return this.runAlone(() => {
+      // Makes sure that the file is in place; the thread's own connection must be of the same file.
+      requireInPlace(writing, name)
+      return far.commit(batch)
+    })
   }
-  return {
-    get checkpoint() {
-      return checkpoint
-    },
-    set checkpoint(end) {
-      checkpoint = end
-    },
-    get isWriting() {
-      return commits.running() !== undefined
-    },
-    check,
-    read: async work => {
-      check()
-      return guarded(name, () => work(reader))
-    },
-    readNow: work => guarded(name, () => work(reader)),
-    write: async work => {
-      check()
-      const end = commits.begin()
-      try {
-        await inTransaction(writing, name, async () => {
-          requireOwn(writing, name, owner)
-          await work(writing)
-        })
-      } finally {
-        end()
-      }
-    },
-    writeFar: async batch => {
-      if (far === undefined) return false
-      check()
-      const end = commits.begin()
-      try {
-        // Makes sure that the file is in place; the thread's own connection must be of the same file.
-        requireInPlace(writing, name)
-        return await far.commit(batch)
-      } finally {
-        end()
-      }
-    },
-    release: async () => {
-      if (released) return
-      released = true
-      await commits.running()
-      await far?.close()
-      reader.close()
-      writing.close()
-      unlock()
-    },
+
+  async release(): Promise<void> {
+    if (this.isReleased) return
+    this.isReleased = true
+    await this.running
+    await this.parts.far?.close()
+    this.parts.reader.close()
+    this.parts.writing.close()
+    this.parts.unlock()
+  }
+
+  private async runAlone<T>(work: () => Promise<T>): Promise<T> {
+    this.check()
+    if (this.running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.running = promise
+    try {
+      return await work()
+    } finally {
+      this.running = undefined
+      resolve()
+    }
   }
 }
 
-/** Admits one batch at a time. */
-function oneAtATime() {
-  let running: Promise<unknown> | undefined
-  return {
-    running: () => running,
-    /** Marks a batch's start; the returned function marks its end. Throws 'defect' while another batch is open. */
-    begin: (): (() => void) => {
-      if (running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
-      const { promise, resolve } = Promise.withResolvers<void>()
-      running = promise
-      return () => {
-        running = undefined
-        resolve()
-      }
-    },
-  }
-}
-
-/** The part of the writer that only repairs use. */
 const createSqliteRepairWriter = (lock: WriteLock): RepairWriter => ({
   rewrite: rewrite =>
     lock.write(writing => {
@@ -203,7 +183,7 @@ function createWriter(lock: WriteLock, report: ReportCall): Writer {
     // Large enough to be cheap, small enough to be in memory twice: one batch being written, one being derived. A block of an
     // airdrop changes three documents of state per row.
     bounds: { documents: 20_000, bytes: 8_000_000, changes: 15_000 },
-    openState: () => report('state', async () => openStateReader(lock.readNow)),
+    openState: () => report('state', async () => openStateReader(work => lock.readNow(work))),
     transactionsOf: hashes =>
       report('state', async () =>
         lock.read(reader => {
@@ -276,7 +256,7 @@ export async function takeOverStore(
       return getPublished(writing)
     })
     const far = taking.farBatches?.({ path, name, owner, file: writing.file })
-    return createWriter(createWriteLock({ name, writing, reader, owner, checkpoint, unlock, far }), taking.report)
+    return createWriter(new WriteLock({ name, writing, reader, owner, checkpoint, unlock, far }), taking.report)
   } catch (error) {
     release.reader()
     writing?.close()

@@ -83,7 +83,6 @@ type Pending = {
   readonly since: number
   readonly until: number
   lateAt: number
-  /** Ends each attempt under way. */
   readonly attempts: Map<AbortController, Host>
   readonly result: PromiseWithResolvers<ElasticResponse>
   isRepeated: boolean

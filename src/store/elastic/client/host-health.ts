@@ -22,7 +22,6 @@ export class HostChoice<T> {
     this.usual = hosts
   }
 
-  /** The next host in turn among those of `usable`. */
   next(without?: T): T {
     const { hosts } = this
     const among = this.usable(without)

@@ -126,7 +126,6 @@ const UNLIMITED: object = { proxy: false, timeout: false }
 
 /** A host of a cluster. Its connections are kept by the runtime. */
 export class Host {
-  /** For messages. */
   readonly url: string
   /** Id of its node, found by probes; absent behind an address of several servers, or without the privilege. */
   node: string | undefined

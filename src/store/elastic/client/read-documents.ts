@@ -43,7 +43,6 @@ export async function getMany(
     const part = possible.slice(from, from + DOCS_AT_ONCE)
     const request: NamedRequest = {
       what: `read ${part[0]?.index}`,
-      method: 'POST',
       path: '/_mget',
       query: { realtime: String(realtime) },
       body: JSON.stringify({ docs: part.map(({ index, id }) => ({ _index: index, _id: id })) }),
@@ -103,7 +102,6 @@ export async function openPit(connection: ElasticConnection, indices: readonly s
     search: async <T>(body: object, query = {}) => {
       const answer = await requestJson<T & { pit_id?: string }>(connection, {
         what,
-        method: 'POST',
         path: '/_search',
         query: { allow_partial_search_results: 'false', ...query },
         body: JSON.stringify({ ...body, pit: { id, keep_alive: keep } }),

@@ -8,7 +8,6 @@ export type Request = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
-  /** JSON text. */
   readonly body?: string
   /** Lines of JSON text, each ended by a line feed. */
   readonly lines?: string
@@ -22,7 +21,6 @@ export type ElasticResponse = { readonly status: number; readonly text: string }
 
 /** The only way in which the program reaches the server. */
 export type ElasticConnection = {
-  /** URL, for messages. */
   readonly url: string
   /** Name of the user, for messages; never the password. */
   readonly user: string
@@ -44,7 +42,6 @@ export type Ref = { readonly index: string; readonly id: string }
 /** The write that last changed a document, for compare-and-set. */
 export type SeqNo = { readonly seqNo: number; readonly primaryTerm: number }
 
-/** POST requests that change nothing. */
 const READS = /(?:^|\/)_(?:search|msearch|mget|count|terms_enum)$/
 
 /** Whether a request changes nothing, so that it may be sent twice and to several hosts at once. */
@@ -95,7 +92,6 @@ export const BLOCKED = 'cluster_block_exception'
  */
 export const NO_WRITE_INDEX = 'no write index is defined for alias'
 
-/** The reason with its cause, on one line. */
 export function formatReason(error: ElasticError): string {
   const inner = error.caused_by?.reason ?? error.root_cause?.[0]?.reason
   const parts = [error.reason ?? error.type ?? 'no reason given']
@@ -106,7 +102,6 @@ export function formatReason(error: ElasticError): string {
 /** The server and the purpose of a request; `what` completes "may not" and "refused to": `read balances`. */
 export type RequestOrigin = { readonly connection: Pick<ElasticConnection, 'url' | 'user'>; readonly what: string }
 
-/** Like `toElasticFailure`, for a whole answer. */
 export function readFailure(origin: RequestOrigin, answer: ElasticResponse): Failure {
   return toElasticFailure(origin, { status: answer.status, error: parseError(answer) })
 }
@@ -164,7 +159,9 @@ export function toElasticFailure(
   return lasting(message, "Run: 'iostlens indices check'.", otherwise)
 }
 
-export type NamedRequest = Request & {
+export type NamedRequest = Omit<Request, 'method'> & {
+  /** Absent: POST with a body, else GET. */
+  readonly method?: Request['method']
   /** Name of the request in messages, after "may not" and "refused to": `read balances`. */
   readonly what: string
   /** Error statuses that count as answers, such as 404 for a document. */
@@ -183,14 +180,12 @@ export function toSearch(
   return {
     ...more,
     what: `search ${indices}`,
-    method: 'POST',
     path: `/${indices}/_search`,
     query: { ...WHOLE, ...query },
     body: JSON.stringify({ track_total_hits: false, ...body }),
   }
 }
 
-/** Query parameters that `toSearch` adds to every search. */
 export const WHOLE = { allow_partial_search_results: 'false' }
 
 /** Sends a request that is safe to repeat and returns the parsed answer; throws a Failure on anything but success. */
@@ -222,7 +217,7 @@ export async function requestParsed<T>(
 ): Promise<T> {
   for (let attempt = 0; ; attempt++)
     try {
-      return read(requireAnswer(connection, request, await connection.send(request)))
+      return read(await requestOnce(connection, request))
     } catch (error) {
       await pauseBeforeRetry(error, attempt)
     }
@@ -240,15 +235,9 @@ export function parseHits<H extends { readonly _id: string }>(origin: RequestOri
 
 /** Like `requestText` without retries: for callers that look for errors in the answer and repeat the whole read. */
 export async function requestOnce(connection: ElasticConnection, request: NamedRequest): Promise<ElasticResponse> {
-  return requireAnswer(connection, request, await connection.send(request))
-}
-
-/** The answer, if its status is a success or expected. */
-function requireAnswer(
-  connection: ElasticConnection,
-  { what, acceptedStatuses }: NamedRequest,
-  answer: ElasticResponse,
-): ElasticResponse {
+  const { body, lines, what, acceptedStatuses } = request
+  const answer = await connection.send({ method: (body ?? lines) === undefined ? 'GET' : 'POST', ...request })
+  // A success, or an expected status.
   if (answer.status < 300 || acceptedStatuses?.includes(answer.status)) return answer
   throw readFailure({ connection, what }, answer)
 }
@@ -320,7 +309,7 @@ function openClient(connection: ElasticConnection): Client {
       const [{ method, path, querystring, body }, { context }] = asked
       const answer = await requestJson(connection, {
         ...(context as TypedCall),
-        method: method as NamedRequest['method'],
+        method: method as Request['method'],
         path: querystring ? `${path}?${querystring}` : path,
         ...(typeof body === 'string' && body !== '' ? { body } : {}),
       })

@@ -5,7 +5,6 @@ import { retry, type TryResult } from '#time/retry.ts'
 import type { ElasticConnection } from './request.ts'
 import { callTyped, parseAnswer, requestOnce } from './request.ts'
 
-/** An event that a writer reports to its caller. */
 export type WriteEvent =
   /** Elasticsearch accepts no writes; the writer waits and retries. */
   | { readonly type: 'blocked'; readonly reason: string }
@@ -41,7 +40,6 @@ export function tryAgain<T>(
   return retry({ clock, backoff, retryTimeoutMs, onWait, timeoutError }, attempt)
 }
 
-/** The reason to try again; throws any other error. */
 export function toRetryReason(error: unknown): string {
   if (error instanceof Failure && error.retryable) return error.message
   throw error

@@ -94,7 +94,6 @@ function findPit({ pits }: AuditReading, index: AnyIndex): Pit {
   return pit
 }
 
-/** A document of state at the published height. */
 type PublishedDocument = StoredDocument<StateIndex> & { readonly index: StateIndex }
 type ElasticAudit = Audit & { published(after: number | undefined): ReturnType<typeof scanPublished> }
 

@@ -62,7 +62,6 @@ function openHeight({ readPublished, sleep, elapsed, nothing, underRepair }: Hei
     if (known === undefined) throw nothing()
     return requireRepaired(known)
   }
-  /** The height, unless it is under repair. */
   const requireRepaired = (published: PublishedMeta): PublishedMeta => {
     if (published.mending && !mayReadUnrepaired) throw underRepair()
     return published
@@ -102,7 +101,6 @@ function openHeight({ readPublished, sleep, elapsed, nothing, underRepair }: Hei
   }
 }
 
-/** A read of the height that several callers share. */
 type SharedRead = { readonly at: number; isDone: boolean; readonly reading: Promise<PublishedMeta> }
 
 type ReadPublished = HeightOptions['readPublished']
@@ -211,7 +209,6 @@ export function openReads(options: ConsistentOptions) {
   return { read, expire, fresh, readUnrepaired }
 }
 
-/** Handles attempts that failed or found nothing. */
 function createRepeats({ whole, elapsed, sleep, readPublished, timeoutMs }: ConsistentOptions) {
   return {
     /** The error of an attempt that failed or found nothing; undefined: its result is right. */

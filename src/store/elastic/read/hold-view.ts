@@ -260,7 +260,6 @@ function openCursor(pit: Pit, at: PublishedMeta, { index, order, group }: Rankin
   }
 }
 
-/** The hits, none of which is newer than the held height. */
 function requireExact(at: PublishedMeta, hits: readonly SortedHit[]): readonly SortedHit[] {
   for (const { _id, _version } of hits)
     if (_version > toVersion(toStamp(at)))

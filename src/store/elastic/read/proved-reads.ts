@@ -41,7 +41,6 @@ export type ViewReader = ProofContext & {
   readonly names: Names
   readonly recordIndices: readonly string[]
   readonly published: PublishedMeta
-  /** Hints for rankings, shared by all views. */
   readonly hints: Hints
   readonly cache: DocumentCache
   /** Called when a read misses a document that may have been lost. */
@@ -264,7 +263,6 @@ async function searchOnce<H>(
   const head = { index, allow_partial_search_results: false, preference }
   const answer = await requestOnce(connection, {
     what,
-    method: 'POST',
     path: '/_msearch',
     // Makes the server run the searches in this order.
     query: { max_concurrent_searches: '1' },

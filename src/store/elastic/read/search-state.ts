@@ -28,11 +28,9 @@ const WINDOW = 10_000
 
 type StateReading<I extends StateIndex> = {
   readonly reader: ViewReader
-  /** Reads documents by their ids. */
   readonly getMany: (ids: readonly string[]) => Promise<readonly (DocOf<I> | undefined)[]>
 }
 
-/** Rows of an order, of one published height. */
 export async function readRankedRows<I extends StateIndex>(
   { reader, getMany }: StateReading<I>,
   { index, order, group }: Ranking<I>,
@@ -220,7 +218,6 @@ async function listTerms(
   const what = `list names of ${alias}`
   const answer = await requestJson<Terms>(connection, {
     what,
-    method: 'POST',
     path: `/${alias}/_terms_enum`,
     body: JSON.stringify({
       field: NAMED,

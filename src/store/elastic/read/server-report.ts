@@ -26,7 +26,6 @@ export async function readServerReport(cluster: ReadCluster): Promise<ServerRepo
 async function readSettings({ connection }: ReadCluster) {
   const answer = await requestJson<Partial<estypes.ClusterGetSettingsResponse>>(connection, {
     what: 'read the settings of the cluster',
-    method: 'GET',
     path: '/_cluster/settings',
     query: { include_defaults: 'true', flat_settings: 'true' },
     acceptedStatuses: UNTOLD,
@@ -43,7 +42,6 @@ async function readSettings({ connection }: ReadCluster) {
 export async function readDisks({ connection }: ReadCluster): Promise<readonly DiskRoom[] | undefined> {
   const { nodes } = await requestJson<Partial<estypes.NodesStatsResponse>>(connection, {
     what: 'read the state of the disks',
-    method: 'GET',
     path: '/_nodes/stats/fs',
     acceptedStatuses: UNTOLD,
   })
@@ -82,7 +80,6 @@ async function listMissingPrivileges({
   const pattern = `${prefix}-*`
   const { index } = await requestJson<Partial<estypes.SecurityHasPrivilegesResponse>>(connection, {
     what: 'read its own privileges',
-    method: 'POST',
     path: '/_security/user/_has_privileges',
     body: writeJson({ index: [{ names: [pattern], privileges: LOADER }] }),
     acceptedStatuses: UNTOLD,
@@ -94,7 +91,6 @@ async function listMissingPrivileges({
 async function listBlocked({ connection, names: { prefix } }: ReadCluster): Promise<readonly string[]> {
   const blocked = await requestJson<Readonly<Record<string, object>>>(connection, {
     what: 'read the settings of the indices',
-    method: 'GET',
     path: `/${prefix}-*/_settings`,
     query: { filter_path: '*.settings.index.blocks.read_only_allow_delete' },
     acceptedStatuses: UNTOLD,

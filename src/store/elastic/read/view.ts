@@ -200,7 +200,6 @@ function readPlaces(
 ): Promise<readonly ListedRecord[]> {
   const question: NamedRequest = {
     what: `search ${indices}`,
-    method: 'POST',
     path: `/${indices}/_search`,
     query: WHOLE,
     body: `{"track_total_hits":false,"query":{"range":{"places":{"gte":"${first}","lte":"${last}"}}},"size":${size}}`,

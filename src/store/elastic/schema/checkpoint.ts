@@ -75,7 +75,6 @@ export type Checkpoint = {
   readonly inventory?: Inventory | undefined
 }
 
-/** The record that readers use. */
 export type PublishedMeta = {
   readonly end: Published
   readonly batch: string
@@ -109,7 +108,6 @@ export function toPublishedStamp(published: Parameters<typeof toStamp>[0] | unde
   return published === undefined ? -1 : toStamp(published)
 }
 
-/** The last stamp of an epoch. */
 export function getLastStamp(epoch: number): number {
   return (epoch + 1) * STAMPS_PER_EPOCH - 1
 }
@@ -202,7 +200,6 @@ function isInventory({ batch, indices, last }: Members): boolean {
   return typeof batch === 'string' && hasOnly(indices, isContent) && hasOnly(last, isLast)
 }
 
-/** Whether every member of an object is valid. */
 function hasOnly(value: unknown, isValid: (member: unknown) => boolean): boolean {
   return asRecord(value) !== undefined && Object.values(value as object).every(isValid)
 }
@@ -255,7 +252,7 @@ function readRecordText(
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   const what = `read ${names.meta}`
-  const request = { what, method: 'GET', path: `/${names.meta}/_doc/${id}`, signal, acceptedStatuses: [404] } as const
+  const request = { what, path: `/${names.meta}/_doc/${id}`, signal, acceptedStatuses: [404] }
   return requestParsed(connection, request, answer => {
     if (answer.status !== 404) return answer.text
     const error = parseError(answer)
@@ -312,7 +309,6 @@ export async function findCheckpoint(
   return { seqNo, primaryTerm, checkpoint: parseCheckpoint(_source) }
 }
 
-/** The remedy for a damaged record of the store. */
 export function formatRestoreHelp({ meta }: Names): string {
   return `${RUN_REPAIR} Or restore ${meta} from a snapshot.`
 }

@@ -36,7 +36,6 @@ export async function awaitStarted<T>(read: () => Promise<T>, clock: Pick<Clock,
   }
 }
 
-/** The checkpoint, once its shard has started. */
 export async function readStartedCheckpoint(cluster: Cluster): Promise<Checkpoint | undefined> {
   return (await awaitStarted(() => readCheckpoint(cluster), cluster.clock))?.checkpoint
 }
@@ -75,7 +74,6 @@ export async function requireEmptyStore(cluster: ReadCluster): Promise<void> {
   }
 }
 
-/** A difference, with the index whose mapping it is in. */
 type FoundDifference = StoreDifference & {
   readonly index?: string
   /** Whether this version made the index, so that something else has changed it. */
@@ -93,7 +91,6 @@ export async function checkIndices(cluster: ReadCluster): Promise<readonly Store
   const wanted = listWantedIndices(names.at(stored?.generations), stored?.partitions)
   const existing = await requestJson<CheckedIndices>(connection, {
     what: 'read the indices',
-    method: 'GET',
     path: `/${[...new Set(wanted.map(({ alias }) => alias))].join(',')}`,
     query: { ignore_unavailable: 'true', filter_path: '*.aliases,*.mappings' },
   })
@@ -347,7 +344,6 @@ export async function createPartition(cluster: Cluster, partition: number): Prom
   await Promise.all(wanted.map(each => createIndex(cluster, each)))
   const found = await requestJson<Readonly<Record<string, { readonly mappings: StoredMapping }>>>(connection, {
     what: `read partition ${partition} of ${names.prefix}`,
-    method: 'GET',
     path: `/${wanted.map(({ name }) => name).join(',')}/_mapping`,
   })
   const differences = wanted.flatMap(({ name, shape }) =>
@@ -365,7 +361,6 @@ export function showPartition(cluster: ReadCluster, partition: number): Promise<
   )
 }
 
-/** Adds the indices of a partition to aliases; idempotent. */
 async function addPartitionAliases(
   cluster: ReadCluster,
   partition: number,

@@ -102,7 +102,6 @@ function getForm(index: Index): DocForm {
   return made
 }
 
-/** Whether Elasticsearch accepts a document with this id. */
 export function isPossibleId(id: string): boolean {
   return id !== '' && countBytes(id, MAX_ID_BYTES) <= MAX_ID_BYTES && id.isWellFormed()
 }
@@ -151,7 +150,6 @@ function isTerm(value: unknown): value is string {
   return typeof value === 'string' && countBytes(value, MAX_TERM_BYTES) <= MAX_TERM_BYTES
 }
 
-/** The document in a `_source`. */
 export function decodeDoc<I extends Index>(index: I, id: string, source: DocSource): DocOf<I> {
   const doc: Record<string, unknown> = { id }
   const { kind, fields } = getForm(index)

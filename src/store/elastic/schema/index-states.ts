@@ -38,7 +38,6 @@ export async function listIndices({ connection, names: { prefix } }: ReadCluster
     Readonly<Record<string, { readonly aliases: object; readonly mappings: Partial<Mapping> } | undefined>>
   >(connection, {
     what: 'read the indices',
-    method: 'GET',
     path: `/${prefix}-*`,
     query: { filter_path: '*.aliases,*.mappings' },
   })
@@ -64,7 +63,7 @@ export async function updateAliases(
   connection: ElasticConnection,
   { actions, ...named }: Pick<NamedRequest, 'what' | 'timeoutMs'> & { readonly actions: readonly object[] },
 ): Promise<void> {
-  await requestJson(connection, { ...named, method: 'POST', path: '/_aliases', body: JSON.stringify({ actions }) })
+  await requestJson(connection, { ...named, path: '/_aliases', body: JSON.stringify({ actions }) })
 }
 
 /** Number of documents of history in the indices up to a height. */
@@ -77,7 +76,6 @@ export async function countEarlierDocuments(
   for (const name of indices) {
     const { count } = await requestJson<{ count: number }>(connection, {
       what: `count ${name}`,
-      method: 'POST',
       path: `/${name}/_count`,
       body: JSON.stringify({ query: { range: { [HEIGHT]: { lte: height } } } }),
     })
@@ -107,7 +105,6 @@ export async function readShardCopies(
   for (const part of joinParts(indices)) {
     const { shards = [] } = await requestJson<Partial<estypes.SearchShardsResponse>>(connection, {
       what: `see the copies of ${part}`,
-      method: 'GET',
       path: `/${part}/_search_shards`,
       // Then a server that has lost its master reports this.
       query: { master_timeout: '1s', filter_path: 'shards.index,shards.node,shards.state' },
@@ -145,7 +142,6 @@ export async function readIndexStates(
   for (const part of joinParts(indices)) {
     const answers = await requestJson<estypes.IndicesGetResponse>(connection, {
       what: `see ${part}`,
-      method: 'GET',
       path: `/${part}`,
       signal,
       query: {
@@ -194,7 +190,6 @@ export async function countDocuments(
   return highest
 }
 
-/** A search for one document and its version. */
 const ONE = { size: 1, version: true, _source: false, track_total_hits: false }
 
 /** The last written document of each index; indices without documents are omitted. */
@@ -233,7 +228,6 @@ async function listCopies(connection: ElasticConnection, indices: readonly strin
   )
 }
 
-/** Runs the same search in each index, or in one copy of it. */
 async function searchEach(
   connection: ElasticConnection,
   all: readonly SearchedCopy[],
@@ -244,7 +238,7 @@ async function searchEach(
   const lines = all
     .map(copy => `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`)
     .join('')
-  const request: NamedRequest = { what, method: 'POST', path: '/_msearch', isOfNamedCopies: true, lines }
+  const request: NamedRequest = { what, path: '/_msearch', isOfNamedCopies: true, lines }
   return requestParsed(connection, request, ({ text }) => {
     const parsed = parseAnswer<{ readonly responses?: readonly EachPart[] }>({ connection, what }, text)
     const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)

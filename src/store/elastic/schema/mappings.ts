@@ -18,11 +18,7 @@ import {
 
 /** A field as Elasticsearch returns it: without defaults. */
 type Property =
-  | {
-      readonly type: 'keyword' | 'long' | 'boolean'
-      readonly index?: false
-      readonly doc_values?: false
-    }
+  | { readonly type: 'keyword' | 'long' | 'boolean'; readonly index?: false; readonly doc_values?: false }
   | { readonly type: 'object'; readonly enabled: false }
 export type Mapping = {
   readonly dynamic: 'strict' | 'false'
@@ -30,10 +26,7 @@ export type Mapping = {
   readonly properties: Readonly<Record<string, Property>>
 }
 /** A mapping as an index has it, whoever made or changed it. */
-export type StoredMapping = Partial<Mapping> & {
-  readonly _source?: unknown
-  readonly runtime?: unknown
-}
+export type StoredMapping = Partial<Mapping> & { readonly _source?: unknown; readonly runtime?: unknown }
 /** Settings and mappings of an index, without its name, alias and number of replicas. */
 export type IndexShape = {
   readonly settings: { readonly index: Readonly<Record<string, unknown>> }
@@ -49,30 +42,20 @@ export const SCHEMA = 2
 const storedOnly: Property = { type: 'keyword', index: false, doc_values: false }
 const searchedLong: Property = { type: 'long', doc_values: false }
 
+/** Types of the kinds of fields that can be searched or sorted; the others are only stored. */
+const TYPES: Readonly<Partial<Record<Field['kind'], 'keyword' | 'long' | 'boolean'>>> = {
+  keyword: 'keyword',
+  hash8: 'keyword',
+  long: 'long',
+  int: 'long',
+  places: 'long',
+  bool: 'boolean',
+}
+
 function toProperty({ kind, searched, sorted }: Field): Property {
-  const use = {
-    ...(searched ? {} : { index: false as const }),
-    ...(sorted ? {} : { doc_values: false as const }),
-  }
-  switch (kind) {
-    case 'keyword':
-    case 'hash8':
-      return { type: 'keyword', ...use }
-    case 'long':
-    case 'int':
-    case 'places':
-      return { type: 'long', ...use }
-    case 'bool':
-      return { type: 'boolean', ...use }
-    case 'text':
-    case 'hash':
-    case 'hashes':
-    case 'word':
-    case 'packed':
-    case 'digits':
-    case 'json':
-      return storedOnly
-  }
+  const type = TYPES[kind]
+  if (type === undefined) return storedOnly
+  return { type, ...(searched ? {} : { index: false }), ...(sorted ? {} : { doc_values: false }) }
 }
 
 /**

@@ -158,7 +158,6 @@ function buildNames(prefix: string, generations: Generations, building: boolean)
 /** Names per request: its first line is limited to 4 KiB, and a name can have 80 characters. */
 export const INDICES_AT_ONCE = 40
 
-/** Lists of names, each short enough for one request. */
 export function splitNames(indices: readonly string[]): readonly (readonly string[])[] {
   return Array.from({ length: Math.ceil(indices.length / INDICES_AT_ONCE) }, (_, at) =>
     indices.slice(at * INDICES_AT_ONCE, (at + 1) * INDICES_AT_ONCE),

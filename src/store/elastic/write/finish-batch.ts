@@ -25,8 +25,7 @@ import {
 import { type Cluster, FIRST_PARTITION, findPartition, type Names } from '../schema/names.ts'
 import type { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './lease.ts'
-import { removeUnannounced } from './rewrite-documents.ts'
-import { forcePublish, publishEnd, resendState } from './send-documents.ts'
+import { forcePublish, publishEnd, removeUnannounced, resendState } from './send-documents.ts'
 
 type FinishParts = {
   readonly lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>

@@ -52,7 +52,6 @@ async function isMerged(connection: ElasticConnection, name: string, signal: Abo
   if (!(await isReadOnly(connection, name, signal))) return false
   const stats = await requestJson<estypes.IndicesStatsResponse>(connection, {
     what: `read the segments of ${name}`,
-    method: 'GET',
     path: `/${name}/_stats/segments`,
     query: { level: 'shards' },
     signal,

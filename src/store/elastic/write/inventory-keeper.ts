@@ -21,8 +21,7 @@ import { countDocuments, countKinds, findNewest, readIndexStates } from '../sche
 import { findDamage, toLoaderFailure } from '../schema/inventory.ts'
 import { type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
-import { removeUnannounced } from './rewrite-documents.ts'
-import { publishEnd } from './send-documents.ts'
+import { publishEnd, removeUnannounced } from './send-documents.ts'
 
 /** The inventory of the indices at present. Throws 'damaged' if one is missing. */
 async function takeInventory(

@@ -166,7 +166,7 @@ async function changeKey(cluster: ReadCluster, id: string, terms: (now: KeyTerms
   const what = `write ${names.keys}`
   const path = `/${names.keys}/_doc/${encodeURIComponent(id)}`
   for (;;) {
-    const answer = await requestText(connection, { what, method: 'GET', path, acceptedStatuses: [404] })
+    const answer = await requestText(connection, { what, path, acceptedStatuses: [404] })
     if (answer.status === 404) {
       if (parseError(answer).type === undefined) return false
       throw readFailure({ connection, what }, answer)
@@ -193,7 +193,7 @@ async function isCreated(cluster: ReadCluster): Promise<boolean> {
   const { connection, names } = cluster
   const what = `read ${names.meta}`
   const path = `/${names.meta}/_mapping`
-  const answer = await requestText(connection, { what, method: 'GET', path, acceptedStatuses: [404] })
+  const answer = await requestText(connection, { what, path, acceptedStatuses: [404] })
   if (answer.status !== 404) return true
   const error = parseError(answer)
   if (error.type !== MISSING_INDEX) throw readFailure({ connection, what }, answer)

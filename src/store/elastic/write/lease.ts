@@ -22,7 +22,6 @@ import { awaitStarted, requireEmptyStore } from '../schema/create-indices.ts'
 import { SCHEMA } from '../schema/mappings.ts'
 import { type Cluster, FIRST_PARTITION } from '../schema/names.ts'
 
-/** The checkpoint and the sequence number of its last write. */
 type StoredCheckpoint = SeqNo & { readonly checkpoint: Checkpoint }
 
 /**
@@ -77,7 +76,6 @@ function parseWritten({ text }: ElasticResponse): SeqNo | undefined {
   return Number.isInteger(seqNo) && Number.isInteger(primaryTerm) ? ({ seqNo, primaryTerm } as SeqNo) : undefined
 }
 
-/** Time between two renewals of a lease. */
 function getSignMs(leaseMs: number): number {
   return Math.max(1, Math.floor(leaseMs / 3))
 }
@@ -139,13 +137,11 @@ async function awaitFreeCheckpoint(
   return undefined
 }
 
-/** Throws if a loader must not continue from this checkpoint. */
 function requireLoadable(cluster: Cluster, stored: Checkpoint, identity: Identity): void {
   requireServed(cluster, stored, identity)
   if (stored.mending) throw unfinishedRepair(`${cluster.connection.url}/${cluster.names.prefix}`)
 }
 
-/** Throws if this store must not be written. */
 export function requireServed({ connection: { url }, names }: Cluster, stored: Checkpoint, identity: Identity): void {
   const { generations, retired } = stored
   // Retryable: the next try finds the generation that is served then.
@@ -216,7 +212,6 @@ function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
     if (state === 'held') state = 'released'
   }
   return {
-    /** For writes under this lease. */
     cluster: { ...cluster, requireLease },
     checkpoint: () => held.checkpoint,
     set,

@@ -43,8 +43,7 @@ import {
 } from '../schema/names.ts'
 import { finishBatch, toPublishedContent } from './finish-batch.ts'
 import { compareAndSet, type Lease } from './lease.ts'
-import { removeHistory, removeUnannounced, rewriteDocuments } from './rewrite-documents.ts'
-import { forcePublish } from './send-documents.ts'
+import { forcePublish, removeHistory, removeUnannounced, rewriteDocuments } from './send-documents.ts'
 
 /** The part of a writer that repairs the store's own record. */
 export type RepairPart = Pick<Writer, 'unfinished' | 'shut' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
@@ -127,7 +126,6 @@ async function publishNext(lease: Lease, next: Partial<Checkpoint> & { readonly 
   await forcePublish(lease.cluster, { ...lease.checkpoint(), end: next.end })
 }
 
-/** Whether the file has the state of the store at this end. */
 function isHome({ mark }: StateFile, { state }: Checkpoint, end: Pick<Published, 'height' | 'hash'>): boolean {
   return mark !== undefined && mark.store === state && toHeight(mark.stamp) === end.height && mark.hash === end.hash
 }

@@ -11,7 +11,6 @@ import type { Cluster } from '../schema/names.ts'
 type OwnDay = {
   readonly process: string
   readonly day: number
-  /** One entry per key. */
   counted: readonly KeyDay[]
   version: number
   others: readonly KeyDay[]
@@ -127,7 +126,6 @@ function searchPage(
   return awaitStarted(() => requestHits<UsageHit>(connection, toSearch(index, search, how)), clock)
 }
 
-/** Removes one page of the documents before a day. */
 async function forgetDays(cluster: Cluster, day: number): Promise<void> {
   const { connection, names } = cluster
   const index = names.served('usage')
@@ -136,7 +134,6 @@ async function forgetDays(cluster: Cluster, day: number): Promise<void> {
   if (old.length === 0) return
   await requestText(connection, {
     what,
-    method: 'POST',
     path: `/${index}/_bulk`,
     query: { refresh: 'true' },
     timeoutMs: TIMEOUT_MS,

@@ -15,7 +15,7 @@ import { bringHome, finishBatch } from './finish-batch.ts'
 import { InventoryKeeper } from './inventory-keeper.ts'
 import { acquireLease, type Lease, requireServed } from './lease.ts'
 import { openRepair, type RepairPart } from './repair.ts'
-import { rewriteDocuments } from './rewrite-documents.ts'
+import { rewriteDocuments } from './send-documents.ts'
 
 type WriterOptions = {
   readonly cluster: Cluster
@@ -165,7 +165,6 @@ function requireRepair(repair: RepairPart | undefined): RepairPart {
   return repair
 }
 
-/** The only writer of this process in a store. */
 export function openSoleWriter(
   cluster: Cluster,
   reading: ElasticReading,

@@ -60,7 +60,6 @@ export type OpenWritingThread = (listener: {
   readonly ended: (reason: string) => void
 }) => { post(message: ToWriting): void; end(): void }
 
-/** A file that was taken over. */
 type TakenOver = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
 
 /** A thread that writes the batches of one file. */

@@ -184,7 +184,6 @@ function packPlaces(to: Packing, { name }: Column, docs: readonly Doc[]): boolea
   return true
 }
 
-/** Makes room for further 64-bit numbers. */
 function makeRoom(to: Packing, count: number): void {
   if (to.long + count <= to.longs.length) return
   const { longs } = to
@@ -192,7 +191,6 @@ function makeRoom(to: Packing, count: number): void {
   to.longs.set(longs)
 }
 
-/** The packed documents, in the order of packing. */
 export function unpackDocuments(index: Index, message: DocumentMessage): readonly object[] {
   const docs = Array.from({ length: message.documents }, (): Record<string, unknown> => ({}))
   const from: Reading = { message, text: 0, length: 0, number: 0, long: 0 }
@@ -204,7 +202,6 @@ export function unpackDocuments(index: Index, message: DocumentMessage): readonl
   return docs
 }
 
-/** The read positions in a message. */
 type Reading = { readonly message: DocumentMessage } & Record<'text' | 'length' | 'number' | 'long', number>
 
 function take(from: Reading, encoding: Encoding): unknown {

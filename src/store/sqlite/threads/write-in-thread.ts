@@ -39,8 +39,8 @@ const indices = new Map<string, AnyIndex>([...historyIndices, ...stateIndices].m
  * whole or not at all.
  */
 export function writeInThread(answer: (message: FromWriting) => void): (message: ToWriting) => void {
-  let file: BatchFile | undefined
-  const opened = (): BatchFile => {
+  let file: ReturnType<typeof openBatchFile> | undefined
+  const opened = () => {
     if (file === undefined) throw new Failure('defect', 'A thread received a batch before it had a file.')
     return file
   }
@@ -54,7 +54,7 @@ export function writeInThread(answer: (message: FromWriting) => void): (message:
   return message => {
     switch (message.type) {
       case 'open':
-        file = batchFile(message)
+        file = openBatchFile(message)
         return
       case 'part':
         opened().add(message.part)
@@ -80,22 +80,11 @@ export function writeInThread(answer: (message: FromWriting) => void): (message:
   }
 }
 
-/** A file to which batches are written sequentially. */
-type BatchFile = {
-  /** Writes a part; `commit` throws its errors. */
-  add(part: DocumentMessage): void
-  /** Rolls back the added parts. */
-  drop(): void
-  /** Publishes the batch. Throws if any part could not be written; then nothing is stored. */
-  commit(end: Published): void
-  close(): void
-}
-
 /**
- * The transaction of a batch begins with its first part. The thread writes while the next block is derived
- * and the other parts are packed, so that little is left to wait for at the end.
+ * A file to which batches are written sequentially. The transaction of a batch begins with its first part. The thread
+ * writes while the next block is derived and the other parts are packed, so that little is left to wait for at the end.
  */
-function batchFile(target: Target): BatchFile {
+function openBatchFile(target: Target) {
   const { name, owner } = target
   let connection: SqliteConnection | undefined
   let hasBegun = false
@@ -127,9 +116,12 @@ function batchFile(target: Target): BatchFile {
   }
   const drop = () => end('ROLLBACK')
   return {
-    add: part => attempt(writing => writePart(writing, part)),
+    /** Writes a part; `commit` throws its errors. */
+    add: (part: DocumentMessage) => attempt(writing => writePart(writing, part)),
+    /** Rolls back the added parts. */
     drop,
-    commit: published => {
+    /** Publishes the batch. Throws if any part could not be written; then nothing is stored. */
+    commit: (published: Published): void => {
       attempt(writing => {
         requireInPlace(writing, name)
         putPublished(writing, published)
@@ -140,7 +132,7 @@ function batchFile(target: Target): BatchFile {
       drop()
       throw error
     },
-    close: () => {
+    close: (): void => {
       drop()
       // Otherwise the main thread's next short commit would run the checkpoint.
       connection?.db.run('PRAGMA wal_checkpoint(PASSIVE)')
@@ -149,7 +141,6 @@ function batchFile(target: Target): BatchFile {
   }
 }
 
-/** A file that was taken over. */
 type Target = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
 
 function openTarget({ path, name, file }: Target): SqliteConnection {
