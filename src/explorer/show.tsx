@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { AcquirePermit, AnswerDeps } from '#actions/answer.ts'
 import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
 import type { Text, Typed } from '#actions/define.ts'

@@ -8,7 +8,7 @@ import { formatRowLines } from '../find/rows.ts'
 import { readParts } from '../list/read-parts.ts'
 import { inParts, openLaterSearch } from '../list/search.ts'
 import type { RowSearch, SearchListing } from '../list/searched.ts'
-import { rowIdText } from '../request/range.ts'
+import { rowIdText } from '../request/row-id.ts'
 import {
   type Feed,
   type FeedCall,
