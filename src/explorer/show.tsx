@@ -35,7 +35,6 @@ type FailurePageProps = {
   readonly near?: Near | undefined
 }
 
-/** The page of a failure. */
 function failurePage(frame: Frame, { failure, fields, near }: FailurePageProps): PageContent {
   const { say } = frame
   const title = say(TITLES[failure.kind] ?? OTHERWISE)

@@ -5,7 +5,6 @@ import { defineParameter, flag, WHOLE_NUMBER, WHOLE_RULE } from './parameters.ts
 import { badRequest } from './refusals.ts'
 import { ROW_ID_PATTERN, type RowId, readRowId } from './row-id.ts'
 
-/** Number of days of a range without a start. */
 export const DAYS_DEFAULT = 30
 
 type DateTexts = { readonly description: Text; readonly foreignNames: readonly string[] }
