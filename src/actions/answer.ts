@@ -34,7 +34,6 @@ type AnswerSource = (typeof ANSWER_SOURCES)[number]
  */
 export type AnswerCache<A> = { begin(): AnswerLookup<A> }
 
-/** The look-up of one call, which reads the store once. */
 type AnswerLookup<A> = {
   /**
    * The answer for a content of the store and a key, from the cache or from an equal call in progress;
@@ -42,7 +41,6 @@ type AnswerLookup<A> = {
    * identified. `key`: a text of all other inputs of the answer. `signal` ends the wait for an equal call.
    */
   find(edition: object | undefined, key: string | undefined, signal?: AbortSignal | undefined): Promise<A | undefined>
-  /** Stores and shares the answer of the completed read. */
   put(answer: A): void
   /** Must be called when the call is over. If it has no answer, calls that waited for it read the store themselves. */
   end(): void
@@ -150,7 +148,6 @@ const FREE: Permit = { waitForNode: work => work(), waitAfterRead: work => work(
 /** For work that does not queue. */
 export const acquireFreely: AcquirePermit = async () => FREE
 
-/** Holds a permit for the time of `work`. */
 export async function holdPermit<P extends Pick<Permit, 'leave'>, T>(
   acquire: () => Promise<P>,
   work: (permit: P) => Promise<T>,
@@ -194,7 +191,6 @@ export async function answer(
   return holdPermit(acquire, permit => deps.store.read(view => run(deps, request, { view, waits: permit }), { signal }))
 }
 
-/** An answer with its body as text. */
 export type WrittenAnswer = Omit<Answer, 'data'> & { readonly text: string }
 
 /** Like `answer`, but equal calls share an answer while the content of the store is the same. */

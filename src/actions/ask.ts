@@ -5,7 +5,6 @@ import type { Typed } from './define.ts'
 import { type StorageReader, storageReader } from './find/node-answer.ts'
 import { readParams } from './request/query.ts'
 
-/** Parameters of a call, as in a query string. */
 export type CallParameters = Readonly<Record<string, string>>
 
 /**

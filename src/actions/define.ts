@@ -9,7 +9,6 @@ import type { DayEndCache, RankingCache } from './find/caches.ts'
 import type { Listing } from './find/listing.ts'
 import type { SearchListing } from './list/searched.ts'
 
-/** A text in the two languages of the service. */
 export type Text = { readonly en: string; readonly zh: string }
 
 /** `iostabc`: answers in the form that clients of the old service expect. */
@@ -37,7 +36,6 @@ export type LongWork = {
   readonly more: () => Promise<void>
 }
 
-/** The data sources, limits and options that an action works with. */
 export type Context = {
   readonly view: View
   /** Client for the chain above the last irreversible block; undefined: the service follows no node. */
@@ -111,7 +109,6 @@ export type Profile = {
  */
 type OwnFailure = Extract<FailureKind, 'not_found' | 'loading' | 'bad_block' | 'replaced'>
 
-/** How an action finds and reads its list. */
 export type ListSource<P = Readonly<Record<string, unknown>>, D = unknown> = {
   /** Indices of state that the list is read from; empty: its rows are history, which never changes. */
   readonly state: readonly StateIndex[]

@@ -24,7 +24,6 @@ import { findSingleValue, type Query } from './request/query.ts'
 import { badRequest } from './request/refusals.ts'
 import { findColumns, pickOtherFields } from './shape/results.ts'
 
-/** All rows of a list, at one height. */
 export type Export = {
   readonly action: ApiAction
   readonly at: Published
@@ -43,7 +42,6 @@ export type Export = {
    * when the rows cannot all be read at the height; the rows so far are then not a complete list.
    */
   rows(begin: () => Promise<void>): AsyncGenerator<Rows, void, void>
-  /** Releases the resources held in the store. */
   close(): void
 }
 

@@ -23,7 +23,6 @@ import {
 import { badRequest } from './request/refusals.ts'
 import { createRecordBookings, listedRecords, recordLists } from './shape/records.ts'
 
-/** Filters on an account's rows. */
 const recordFilters = {
   direction: direction({
     en: 'Return only rows that moved a token to the account (in) or from it (out). A movement from an account to itself is neither.',

@@ -155,7 +155,6 @@ const NOTHING: Omit<ResourceDoc, 'id'> = {
   ram_total: 0n,
 }
 
-/** All assets of an owner. */
 export const getAccountAssets = defineAction({
   module: 'account',
   action: 'get-account-assets',
@@ -224,7 +223,6 @@ const defineTokenListResult = <P extends TProperties>(row: P) =>
     ...pointFields,
   })
 
-/** The tokens that an owner has. */
 export const getTokenList = defineAction({
   module: 'account',
   action: 'get-token-list',
@@ -260,7 +258,6 @@ const subaccountFields = {
 const defineListResult = <P extends TProperties>(row: P) =>
   listOfRows('accounts', shape(row), { en: 'Accounts of this page.', zh: '账户列表。' })
 
-/** The accounts that an account created. */
 export const getSubaccountList = defineList({
   module: 'account',
   action: 'get-subaccount-list',

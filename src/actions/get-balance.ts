@@ -107,7 +107,6 @@ async function heldNow(view: View, owner: string): Promise<Held> {
   }
 }
 
-/** Maximum number of balances in one call. */
 const MAX_BALANCES = 500
 
 const entry = shape({
@@ -264,7 +263,6 @@ const stepRow = shape({
 })
 const changesTitle = { en: 'Changes of this page.', zh: '变动列表。' }
 
-/** Every change of a balance. */
 export const getBalanceHistory = defineList({
   module: 'account',
   action: 'get-balance-history',
@@ -357,7 +355,6 @@ const { seq: voteSeq, ...voteFields } = {
   ),
 }
 
-/** All votes of an owner over time. */
 export const getVoteHistory = defineList({
   module: 'account',
   action: 'get-vote-history',

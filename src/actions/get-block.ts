@@ -14,11 +14,11 @@ import { sharedQuery } from './find/node-answer.ts'
 import { numberedRows, withHead } from './find/numbered.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
 import { hash, number, paging, sort } from './request/parameter-types.ts'
-import { checkHeadRange, headOptions, type RowRange, range, rowIdText } from './request/range.ts'
+import { checkHeadRange, headOptions, type RowRange, range } from './request/range.ts'
+import { rowIdText } from './request/row-id.ts'
 import { count, described, exact, irreversibleSeq, listOfRows, shape, text } from './shape/results.ts'
 import { headFields, toGas, toRowStatus, toTime } from './shape/values.ts'
 
-/** Shape of get-block-detail and get-latest-block. */
 const blockResult = shape({
   block: described(
     shape({
@@ -52,7 +52,6 @@ const blockResult = shape({
   ),
 })
 
-/** The answer of get-block-detail and get-latest-block. */
 const blockAnswer = ({ status, doc }: FoundBlock) => ({
   block: {
     hash: doc.hash,
@@ -168,7 +167,6 @@ async function readNumberedBlocks(view: View, seqs: readonly number[]) {
   })
 }
 
-/** The newest block. */
 export const getLatestBlock = defineAction({
   module: 'block',
   action: 'get-latest-block',
@@ -219,7 +217,6 @@ async function newerBlock(context: Context): Promise<FoundBlock | undefined> {
   return isOffBranch(context, doc) ? undefined : { status: head.status, doc }
 }
 
-/** A block by number or hash. */
 export const getBlockDetail = defineAction({
   module: 'block',
   action: 'get-block-detail',
@@ -235,7 +232,6 @@ export const getBlockDetail = defineAction({
   example: { number: '4851' },
 })
 
-/** The transactions of a block. */
 export const getBlockTx = defineAction({
   module: 'block',
   action: 'get-block-tx',

@@ -138,7 +138,6 @@ const row = shape({
   ),
 })
 
-/** The actions of a contract. */
 export const getContractAbi = defineAction({
   module: 'contract',
   action: 'get-contract-abi',
@@ -163,7 +162,6 @@ export const getContractAbi = defineAction({
   example: { contract: 'token.iost' },
 })
 
-/** The code of a contract. */
 export const getContractCode = defineAction({
   module: 'contract',
   action: 'get-contract-code',
@@ -223,7 +221,6 @@ const listedContractFields = {
 const defineListResult = <P extends TProperties>(row: P) =>
   listOfRows('contracts', shape(row), { en: 'Contracts of this page.', zh: '合约列表。' })
 
-/** Every contract that was deployed. */
 export const getContractList = defineList({
   module: 'base',
   action: 'get-contract-list',

@@ -29,7 +29,6 @@ import { checkRange, range } from './request/range.ts'
 import { changeFields, changeRows } from './shape/changes.ts'
 import { count, defineCreatedTime, listOfRows, shape, text, txHash } from './shape/results.ts'
 
-/** The fields of a collection of NFTs. */
 const collectionFields = {
   collection: text('Symbol of the collection.', '合集的符号。'),
   issuer: text('Account that may issue its NFTs.', '有权发行其 NFT 的账户。'),
@@ -51,7 +50,6 @@ const collectionShown = (doc: CollectionDoc) => ({
   tx_hash: doc.tx_hash,
 })
 
-/** The fields of an NFT. */
 const nftFields = {
   collection: text('Symbol of its collection.', '所属合集的符号。'),
   token_id: text('Id in the collection: its number, from 0.', '合集内的 ID，即编号，从 0 开始。'),
@@ -79,7 +77,6 @@ function nftShown({ id, owner, metadata, height, time, tx_hash }: ItemDoc) {
   }
 }
 
-/** A collection of NFTs. */
 export const getCollectionDetail = defineAction({
   module: 'nft',
   action: 'get-collection-detail',
@@ -96,7 +93,6 @@ export const getCollectionDetail = defineAction({
   example: { collection: 'nft_cats' },
 })
 
-/** Every collection of NFTs. */
 export const getCollectionList = defineList({
   module: 'nft',
   action: 'get-collection-list',
@@ -123,7 +119,6 @@ export const getCollectionList = defineList({
   example: { page: '1', size: '10' },
 })
 
-/** The NFTs of a collection. */
 export const getCollectionNfts = defineList({
   module: 'nft',
   action: 'get-collection-nfts',
@@ -161,7 +156,6 @@ const ownerRow = shape({
   count: count('Number of NFTs of the collection that it owns.', '拥有的该合集 NFT 数量。'),
 })
 
-/** The owners of a collection's NFTs. */
 export const getCollectionOwners = defineList({
   module: 'nft',
   action: 'get-collection-owners',
@@ -191,7 +185,6 @@ const accountNftRow = shape({
   since_block: count('Height of the block in which the account got it.', '该账户取得此 NFT 的区块高度。'),
 })
 
-/** The NFTs of an owner. */
 export const getAccountNfts = defineList({
   module: 'nft',
   action: 'get-account-nfts',
@@ -227,7 +220,6 @@ export const getAccountNfts = defineList({
   example: { account: '12345', page: '1', size: '5' },
 })
 
-/** An NFT. */
 export const getNftDetail = defineAction({
   module: 'nft',
   action: 'get-nft-detail',

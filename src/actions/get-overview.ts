@@ -37,7 +37,6 @@ function computeRamPrices(ram: Pick<StatisticsDoc['ram'], 'left' | 'balance'>) {
   return { ram_buy_price: toDouble((BUY_FACTOR * balance) / left), ram_sell_price: toDouble(balance / left) }
 }
 
-/** The row of a token's day. */
 const tokenDayRow = shape({
   date: utcDay,
   complete: isDayOver,
@@ -61,7 +60,6 @@ const tokenDayRow = shape({
   ),
 })
 
-/** The row of an account's day. */
 const accountDayRow = shape({
   date: utcDay,
   complete: isDayOver,
@@ -199,7 +197,6 @@ const wealthRow = shape({
   frozen_balance: exact('Frozen IOST that is not due yet.', '尚未到期的冻结 IOST。'),
 })
 
-/** The richest owners of IOST. */
 export const getWealthList = defineList({
   module: 'base',
   action: 'get-wealth-list',
@@ -274,7 +271,6 @@ const result = shape({
   used_ram: text('RAM sold, bytes.', '已售出的 RAM（字节）。'),
 })
 
-/** Figures of the whole chain. */
 export const getOverview = defineAction({
   module: 'base',
   action: 'get-overview',

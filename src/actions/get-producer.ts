@@ -63,7 +63,6 @@ const producerRow = shape({
   url: text('Registered URL.', '登记的网址。'),
 })
 
-/** Every registered producer. */
 export const getProducerList = defineList({
   module: 'base',
   action: 'get-producer-list',
@@ -151,7 +150,6 @@ const result = shape({
   votes: exact('Votes, in IOST.', '票数（IOST）。'),
 })
 
-/** A registered producer. */
 export const getProducerDetail = defineAction({
   module: 'producer',
   action: 'get-producer-detail',
@@ -218,7 +216,6 @@ const voterRow = shape({
   votes: exact('Votes, in IOST.', '票数（IOST）。'),
 })
 
-/** The voters of a producer. */
 export const getProducerVoter = defineList({
   module: 'producer',
   action: 'get-producer-voter',
@@ -275,7 +272,6 @@ const voteDayRow = shape({
   ),
 })
 
-/** Votes of a producer by day. */
 export const getProducerVotes = defineAction({
   module: 'producer',
   action: 'get-producer-votes',

@@ -156,7 +156,6 @@ const { seq: rewardSeq, ...rewardFields } = {
 }
 const title = { en: 'Changes of this page.', zh: '变动列表。' }
 
-/** Rewards of a producer and its voters. */
 export const getRewardHistory = defineList({
   module: 'producer',
   action: 'get-reward-history',
@@ -248,7 +247,6 @@ const WEIGHT_DECIMALS = 17
 const CUT = 18
 const SECONDS = 9
 
-/** The share of each voter in a payout. */
 export const getRewardShares = defineList({
   module: 'producer',
   action: 'get-reward-shares',

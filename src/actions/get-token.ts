@@ -56,7 +56,6 @@ import {
 } from './shape/results.ts'
 import { toAmount, toTransferability, transferability } from './shape/values.ts'
 
-/** A token. */
 export const getTokenDetail = defineAction({
   module: 'token',
   action: 'get-token-detail',
@@ -108,7 +107,6 @@ const holderRow = shape({
   symbol: text('Name of the token.', '代币名称。'),
 })
 
-/** The holders of a token. */
 export const getTokenHolder = defineList({
   module: 'token',
   action: 'get-token-holder',
@@ -152,7 +150,6 @@ export const getTokenHolder = defineList({
   example: { token: 'iost', page: '1', size: '10' },
 })
 
-/** All movements of a token. */
 export const getTokenTx = defineList({
   module: 'token',
   action: 'get-token-tx',
@@ -277,7 +274,6 @@ const baseTokenRow = shape({
   created_at: defineCreatedTime(),
 })
 
-/** Every token of the chain. */
 export const getBaseTokenList = defineList({
   module: 'base',
   action: 'get-token-list',

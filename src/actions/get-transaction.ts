@@ -168,7 +168,6 @@ const listedTransactionFields = {
 const defineListResult = <P extends TProperties>(row: P) =>
   listOfRows('transactions', shape(row), { en: 'Transactions of this page.', zh: '交易列表。' })
 
-/** The transactions of the whole chain. */
 export const getTransactionList = defineList({
   module: 'base',
   action: 'get-transaction-list',
@@ -219,7 +218,6 @@ export const getTransactionList = defineList({
   example: { page: '1', size: '5' },
 })
 
-/** A transaction by its hash. */
 export const getTransactionDetail = defineAction({
   module: 'transaction',
   action: 'get-transaction-detail',
@@ -236,7 +234,6 @@ export const getTransactionDetail = defineAction({
   example: { tx_hash: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp' },
 })
 
-/** The actions of a transaction. */
 export const getTransactionAction = defineAction({
   module: 'transaction',
   action: 'get-transaction-action',
@@ -262,7 +259,6 @@ export const getTransactionAction = defineAction({
 
 type Row = { readonly contract: string; readonly action_name: string; readonly data: string }
 
-/** The receipts of a transaction. */
 export const getTransactionReceipt = defineAction({
   module: 'transaction',
   action: 'get-transaction-receipt',
@@ -333,7 +329,6 @@ export const getTransactionRecords = defineAction({
   example: { tx_hashes: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp' },
 })
 
-/** Several transactions by their hashes. */
 export const getTransactions = defineAction({
   module: 'transaction',
   action: 'get-transactions',

@@ -30,11 +30,9 @@ export type PageKind = 'block' | 'tx' | 'account' | 'contract' | 'token' | 'prod
 export const pathOfNft = (collection: string, id: string): string =>
   `${formatPagePath('nft', collection)}/${encodeURIComponent(id)}`
 
-/** The page path of an owner's balance of a token. */
 export const pathOfBalance = (owner: string, token: string): string =>
   `${formatPagePath('account', owner)}/${encodeURIComponent(token)}`
 
-/** The page path of a contract's storage. */
 export const pathOfStorage = (contract: string): string => `${formatPagePath('contract', contract)}/storage`
 
 /** The URL of the API call with the data of a page. */

@@ -2,7 +2,6 @@ import type { Ask, AskContext } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
 import type { FormField } from './format/field.ts'
 
-/** HTML from the JSX runtime. */
 export type Html = JSX.Element
 
 export const LANGUAGES = ['en', 'zh'] as const
@@ -35,7 +34,6 @@ export type Visit = AskContext & {
   /** The shorter relative path from the page to the home page in its language; absent: by `root`. */
   readonly home?: string
   readonly lang: Lang
-  /** The text in the visitor's language. */
   readonly say: (text: Text) => string
   /** The first open segment of the page's path, such as the name of an account; `""`: none. */
   readonly id: string
@@ -45,7 +43,6 @@ export type Visit = AskContext & {
   readonly origin: string
   /** Whether `origin` is also the public address: a proxy may have another one. */
   readonly isOriginKnown: boolean
-  /** Parameters of the address. */
   readonly query: URLSearchParams
   /** The path of the page without language and prefix, such as `/account/admin`. */
   readonly path: string

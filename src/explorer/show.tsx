@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import type { AcquirePermit, AnswerDeps } from '#actions/answer.ts'
 import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
 import type { Text, Typed } from '#actions/define.ts'
@@ -34,7 +35,6 @@ type FailurePageProps = {
   readonly near?: Near | undefined
 }
 
-/** The page of a failure. */
 function failurePage(frame: Frame, { failure, fields, near }: FailurePageProps): PageContent {
   const { say } = frame
   const title = say(TITLES[failure.kind] ?? OTHERWISE)

@@ -36,7 +36,6 @@ export type Book = {
   readonly names: readonly string[]
 }
 
-/** The columns of a program and the cells of a line. */
 export type BookLayout = {
   readonly heads: readonly string[]
   readonly cellsOf: (booking: Booking) => readonly (string | Exact)[]

@@ -141,9 +141,7 @@ function selectLabel(booking: Booking): string {
 
 type BookOptions = {
   readonly csv: 'koinly' | 'ledger'
-  /** The exact name of the account. */
   readonly account: string
-  /** The tokens of the book; empty: all. */
   readonly tokens: readonly string[]
   /** The filters of its rows; absent: it has all of them. */
   readonly filters?: RecordFilters
@@ -151,7 +149,6 @@ type BookOptions = {
   readonly bookingsOf: BookingsOf
 }
 
-/** The book of an account. */
 export function openBook(
   { view, priceHistory }: Pick<Context, 'priceHistory'> & { readonly view: { readonly at: Moment } },
   { csv, account, tokens, filters = {}, range, bookingsOf }: BookOptions,

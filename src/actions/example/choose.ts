@@ -27,7 +27,6 @@ type Scene = Readonly<Partial<Record<SampleKind, string>>>
 const OWNERS = 10
 const ROWS = 3
 const PRODUCERS = 20
-/** Number of members in samples that are lists. */
 const MEMBERS = 3
 
 /** Scenes at the height of the view, those with the most properties first as far as is known. */
@@ -72,7 +71,6 @@ async function findNftScene(view: View): Promise<readonly Scene[]> {
   return [{ collection, ...(first === undefined ? {} : { nft: '0', account: first.owner }) }]
 }
 
-/** Registered producers, most votes first. */
 async function readTopProducers(view: View): Promise<readonly string[]> {
   const docs = await view.page(producers, 'all', { offset: 0, limit: PRODUCERS })
   return docs
@@ -116,11 +114,8 @@ function parseRecordToken({ contract, data }: ListedRecord): string {
 
 /** A call that has an answer on the served chain. */
 export type Example = {
-  /** Parameters of the action, as texts. */
   readonly params: Readonly<Record<string, string>>
-  /** `data` of the answer, as JSON text. */
   readonly data: string
-  /** The height that the answer reflects. */
   readonly at: Published
 }
 

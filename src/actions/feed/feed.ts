@@ -26,7 +26,6 @@ export function requireFeed(
   if ('step' in params) throw refused('step', STEPS)
 }
 
-/** Parameters that no feed of an action accepts. */
 export function neverOfFeed({ source }: Pick<ApiAction, 'source'>): readonly string[] {
   const names = uselessNames(false)
   return [
@@ -120,7 +119,6 @@ export type FeedCall = ApiCall & {
 }
 
 export type FeedOptions = {
-  /** Aborts all reading. */
   readonly signal: AbortSignal
   readonly acquire: AcquirePermit
   /** Counts one more request, for each thousand rows that a search has begun to test after the first. */

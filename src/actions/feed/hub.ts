@@ -11,7 +11,6 @@ import type { Outbox } from './outbox.ts'
 type Poller = {
   /** Called with the published height at each poll, whether it is new or not. A call that takes too long is aborted. */
   height(published: Published | undefined, signal: AbortSignal): Promise<void> | void
-  /** Time for a heartbeat. */
   beat(): void
   /** Called once instead of further heights, when the store has been unreadable for `SILENT_MS`. */
   silent(failure: Failure): void
@@ -19,7 +18,6 @@ type Poller = {
 
 /** Interval between two reads of the published height. The chain makes a block every 500 ms. */
 const POLL_MS = 100
-/** Interval of the heartbeat. */
 const BEAT_MS = 15_000
 /** The feeds end when the store cannot be read for this time: silence would mean that there is nothing new. */
 const SILENT_MS = 5_000
@@ -70,7 +68,6 @@ type Watcher = {
    * `LEAST_MS`, only the last is sent.
    */
   published(published: Published): void
-  /** A heartbeat. */
   beat(): void
   /** The last call: there are no more heights. */
   end(failure: Failure): void
@@ -146,7 +143,6 @@ export type FeedHub = {
   watch(watcher: Watcher): () => void
 }
 
-/** The state of the hub. */
 type State = {
   readonly groups: Map<string, FeedGroup>
   /**
@@ -162,7 +158,6 @@ type State = {
   /** The state of the head as last sent. Also undefined while a follower waits for the first of them. */
   head: HeadState | undefined
   reading: Promise<unknown> | undefined
-  /** Stops the polling. */
   stop: () => void
 }
 

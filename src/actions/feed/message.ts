@@ -4,7 +4,7 @@ import type { HeadAt } from '#head/head-state.ts'
 import { recordId, TX_PLACES } from '#indices/position.ts'
 import type { View } from '#store/port.ts'
 import { blockHashes, type End, getPositionHeight, isOnChain, readBlock } from '../find/blocks-at.ts'
-import { ROW_ID_PATTERN, type RowId, readRowId, rowIdText } from '../request/range.ts'
+import { ROW_ID_PATTERN, type RowId, readRowId, rowIdText } from '../request/row-id.ts'
 
 /**
  * The published blocks by which a reader's rows are checked against the chain: the last one when the rows were sent, and
@@ -92,11 +92,9 @@ export type FeedPart = {
   readonly last?: number
   /** The chain of all rows that the reader then has; absent: the ids of the rows show it. */
   readonly trail?: Trail
-  /** The id from which the reader resumes. */
   readonly id: string
 }
 
-/** The last message of a feed. */
 export type FeedEnd =
   /** The reader was too slow. */
   | { readonly kind: 'cut' }
@@ -105,7 +103,6 @@ export type FeedEnd =
    * have no number, those of blocks up to `height`. `id`: the one from which a reader resumes.
    */
   | { readonly kind: 'reset'; readonly seq: number | undefined; readonly id: string; readonly height: number }
-  /** The feed cannot continue. */
   | { readonly kind: 'end'; readonly failure: Failure }
 
 /** Status and height of the known head blocks. */
@@ -122,7 +119,6 @@ export type Message =
   | { readonly kind: 'behind' }
   | FeedEnd
 
-/** What a reader lacks. */
 type MissingRows = {
   /** The `seq` of the first irreversible row in `lines`. */
   readonly next: number

@@ -22,7 +22,6 @@ export type FeedList = {
   readonly options: Pick<Options, 'numbers'>
 }
 
-/** Progress of sending a list's rows. */
 export type FeedProgress = {
   list: FeedList
   /** The `seq` of the next row to send. */
@@ -43,9 +42,7 @@ type NewRowsRequest = {
   /** Other blocks up to which readers have rows. */
   readonly ends: readonly End[]
   readonly groups: readonly FeedProgress[]
-  /** The trail of the last read. */
   readonly trail: Trail | undefined
-  /** The head blocks of the last read. */
   readonly branch: readonly HeadBlock[]
   /** The head blocks as known just before; undefined: the service follows no node. */
   readonly head: HeadState | undefined
@@ -146,7 +143,6 @@ async function newRows(view: View, groups: readonly FeedProgress[], since: Publi
   }
 }
 
-/** Rows by the keys of the followed lists. */
 async function recordsByList(
   view: View,
   groups: readonly FeedProgress[],

@@ -8,7 +8,7 @@ import { formatRowLines } from '../find/rows.ts'
 import { readParts } from '../list/read-parts.ts'
 import { inParts, openLaterSearch } from '../list/search.ts'
 import type { RowSearch, SearchListing } from '../list/searched.ts'
-import { rowIdText } from '../request/range.ts'
+import { rowIdText } from '../request/row-id.ts'
 import {
   type Feed,
   type FeedCall,
@@ -38,7 +38,6 @@ import {
 } from './message.ts'
 import type { FeedList } from './new-rows.ts'
 
-/** The progress of a searched feed. */
 type SearchedPosition = {
   readonly listing: SearchListing
   /** The part of the search up to a height that remains. */
@@ -155,7 +154,6 @@ const newParts = async function* (
   return position
 }
 
-/** Continues the search at the current height. */
 async function continueSearch(
   reading: FeedReading,
   read: InView,
@@ -260,13 +258,11 @@ function createFeedList(
   return { name, followed, isHead, rows, options }
 }
 
-/** The progress of a client. */
 type Position = {
   /** The row for which it waits. */
   next: number
   /** The last row that it has. */
   had: number
-  /** The chain of these rows. */
   trail: Trail
   /** It may have packed rows of this block and of later ones, which are sent again; undefined: it has none. */
   droppedFrom: number | undefined

@@ -1,8 +1,6 @@
-/** The send queue of one reader. */
 export type Outbox<T> = {
   /** `bytes`: the size of the item that counts toward the limit. An item beyond the limit ends the outbox. */
   put(item: T, bytes?: number): void
-  /** Replaces all waiting items by one. */
   replace(item: T): void
   /** Adds an item if none is waiting: a reader with unread items needs no heartbeat. */
   beat(item: T): void
@@ -11,7 +9,6 @@ export type Outbox<T> = {
   /** All items as they arrive, up to the last one; none after the outbox is closed. */
   items(): AsyncGenerator<T, void, void>
   close(): void
-  /** Whether the outbox was ended or closed. */
   isOver(): boolean
 }
 

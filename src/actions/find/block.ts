@@ -17,7 +17,6 @@ import { askNode } from './node-answer.ts'
 
 export type TransactionPosition = {
   readonly height: number
-  /** Position in the block. */
   readonly tx: number
   /** The block of the transaction, if it is not published yet. */
   readonly above?: HeadBlock

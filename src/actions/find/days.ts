@@ -101,7 +101,6 @@ const readDayDocs = (view: View, from: number, to: number): Promise<readonly (Da
 export type RequestedDays = {
   readonly from: number
   readonly to: number
-  /** The day of the first block. */
   readonly genesis: number
   /** The day of the published block, which is still in progress. */
   readonly today: number

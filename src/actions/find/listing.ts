@@ -37,7 +37,6 @@ export type Parts<D> = { readonly ahead: readonly D[]; readonly later: readonly 
 
 export const ROWS_AT_ONCE = 1_000
 
-/** Source of the new rows of a list. */
 export type Followed =
   | {
       readonly kind: 'records'
@@ -71,7 +70,6 @@ export type OrdinalList<D> = {
   /** Rows `first` … `last`, ascending. */
   readonly docs: (view: View, first: number, last: number) => Promise<readonly D[]>
   readonly followed: Followed
-  /** The id of a row's document. */
   readonly idOf: (doc: D) => string
 }
 
@@ -89,7 +87,6 @@ export function stepListing<D>(rows: readonly object[], sort: 'asc' | 'desc', co
 /** Number of documents fetched at once when all documents of an order are needed. */
 const CHUNK = 1000
 
-/** An order of an index; `group` restricts it to one group. */
 type IndexOrder<I extends StateIndex> = {
   readonly index: I
   readonly order: keyof I['orders'] & string

@@ -10,8 +10,9 @@ import { listStretches, RUN_LENGTH, runId, type Stretch, transactionRuns } from 
 import { missingData } from '#store/failures.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import type { RowId, RowRange } from '../request/range.ts'
+import type { RowRange } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
+import type { RowId } from '../request/row-id.ts'
 import { blockHashes, getPositionHeight, readBlockTimes } from './blocks-at.ts'
 import type { Listing, Numbered, OrdinalList } from './listing.ts'
 import { refuseBeyondLoaded } from './loading.ts'
@@ -64,11 +65,9 @@ export function withHead<D>(
   }
 }
 
-/** The rows of a list of records in a head block. */
 export const headRecords = (list: string, block: HeadBlock): readonly ListedRecord[] =>
   rowsOfList(block, list).map(({ doc }) => doc)
 
-/** Whether a list has rows in the head blocks. */
 export const isListedAtHead = (head: HeadAt | undefined, list: string): boolean =>
   head?.blocks.some(block => rowsOfList(block, list).length > 0) ?? false
 
@@ -153,7 +152,6 @@ function behind(range: RowRange, sort: 'asc' | 'desc', ordinal: number): RowRang
 
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
-/** Lower bound of the rows' moments. */
 export const ORIGIN: Moment = { height: 0, time: 0n }
 
 /** Number of rows before a range, and within it. Ends of the chain and row numbers need no request. */

@@ -1,6 +1,5 @@
 import { RawJson, type WriteOptions, writeJson } from '#chain/json.ts'
 
-/** Rows of an answer before serialization. */
 export type Rows = {
   /** Objects with the fields of the answer, or single values. */
   readonly rows: readonly unknown[]
@@ -11,7 +10,6 @@ export type Rows = {
   readonly data?: readonly (RawJson | string)[]
 }
 
-/** The rows as the value of a page. */
 export function rowsValue({ rows, data }: Rows): unknown {
   if (data === undefined) return rows
   // The native JSON.stringify takes an eighth of the time of our own writer.

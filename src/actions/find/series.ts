@@ -19,12 +19,10 @@ import { countPassing } from './ordinal-search.ts'
 
 /** A series as read by one answer. Parts that were read stay in memory until the answer is complete. */
 type Series = {
-  /** Total number of changes. */
   readonly count: number
   readonly partCount: number
   /** For each test, the last part that passes; a test passes for all parts up to some part and fails for later ones. */
   lastParts(tests: readonly ((part: SeriesDoc) => boolean)[]): Promise<readonly (SeriesDoc | undefined)[]>
-  /** Parts by their numbers, in the given order. */
   parts(numbers: readonly number[]): Promise<readonly SeriesDoc[]>
 }
 

@@ -106,7 +106,6 @@ async function transactionOfNode(
   return height === undefined ? { status, blockNumber: NO_BLOCK, body } : await proved(context, node, { hash, height })
 }
 
-/** The statuses that a node may report for a transaction. */
 const STATUSES: ReadonlySet<string> = new Set(['PENDING', 'PACKED', 'IRREVERSIBLE'])
 
 /** Placeholder receipt for checking a transaction in the pool, which has none yet. */

@@ -7,7 +7,7 @@ import { type Listing, ROWS_AT_ONCE } from '../find/listing.ts'
 import type { Merged } from '../find/merge.ts'
 import { rowsValue } from '../find/rows.ts'
 import { SIZE_DEFAULT } from '../request/parameter-types.ts'
-import { rowIdText } from '../request/range.ts'
+import { rowIdText } from '../request/row-id.ts'
 import type { RowSearch, SearchListing } from './searched.ts'
 
 /**

@@ -112,7 +112,6 @@ export function contractPlan(id: string, action: string | undefined, filters: Re
   return [own, { keys: [listOf.account(counterparty)], test: { ...test, func } }]
 }
 
-/** The movements of a token. */
 export function tokenPlan(symbol: string, filters: RecordFilters): RecordPlan {
   const test = buildRowTest([], filters)
   const own: AccessPath = { keys: [listOf.token(symbol)], test }

@@ -74,7 +74,6 @@ export const owner = () =>
     read: text => (isPossibleName(text) || isHash(text) ? text : undefined),
   })
 
-/** One or several owners. */
 export function owners() {
   return defineListParameter(owner(), {
     description: {
@@ -157,7 +156,6 @@ export const hash = (of: 'block' | 'transaction') =>
     read: text => (isHash(text) ? text : undefined),
   })
 
-/** Several transactions by their hashes. */
 export const transactionHashes = (about: Pick<ParameterSpec, 'description' | 'aliases' | 'foreignNames'>) =>
   defineListParameter(hash('transaction'), {
     ...about,
@@ -203,7 +201,6 @@ const page = (of: Pick<ParameterSpec<bigint>, 'description' | 'fallback'>) =>
     read: text => BigInt(text) || 1n,
   })
 
-/** Number of rows per page. */
 const size = (of: Pick<ParameterSpec<number>, 'description' | 'fallback'>) =>
   defineParameter<number>({
     ...of,
@@ -275,13 +272,11 @@ function readSize(text: string): number | undefined {
   return value >= 1n && value <= BigInt(SIZE_MAX) ? Number(value) : undefined
 }
 
-/** Page and size of every paged list. */
 export const paging = {
   page: page({ description: FROM_1, fallback: 1n }),
   size: size({ description: { en: `${MAX_ROWS.en}.`, zh: `${MAX_ROWS.zh}。` }, fallback: SIZE_DEFAULT }),
 }
 
-/** The symbol of a collection of NFTs. */
 export const collection = () =>
   defineParameter<string>({
     type: 'string',

@@ -89,7 +89,6 @@ export const flag = (about: Pick<ParameterSpec, 'description' | 'foreignNames'>)
     read: Number,
   })
 
-/** Maximum number of values of a list parameter. */
 const MAX_VALUES = 50
 
 /** A parameter for a list of values of another parameter's type, joined by commas; duplicates are allowed. */

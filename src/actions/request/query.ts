@@ -10,7 +10,6 @@ export type Query = readonly (readonly [name: string, value: string])[]
 /** Cache busters of browsers and old clients: accepted everywhere, never read. */
 export const IGNORED: readonly string[] = ['_', 't', 'timestamp']
 
-/** Parameters that every action accepts. */
 const COMMON: readonly string[] = ['module', 'action', 'lang', 'format', 'compat', 'numbers']
 
 /**

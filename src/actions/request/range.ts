@@ -1,29 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { BASE58_LETTER } from '#chain/base58.ts'
 import { DATE_PATTERN, dayOfDate, exactIso, formatDate, fromIso, ISO_PATTERN, startOfDay, toIso } from '#chain/time.ts'
 import type { Text } from '../define.ts'
 import { defineParameter, flag, WHOLE_NUMBER, WHOLE_RULE } from './parameters.ts'
 import { badRequest } from './refusals.ts'
+import { ROW_ID_PATTERN, type RowId, readRowId } from './row-id.ts'
 
-/**
- * Permanent id of a row, valid even while its block may be replaced: its position in the chain and the hash
- * of its block.
- */
-export type RowId = { readonly position: string; readonly hash: string }
-
-export const ROW_ID_PATTERN = `^([0-9]{12}(?:-[0-9]{5}){0,2})-(${BASE58_LETTER}{32,44})$`
-
-const ROW_ID = new RegExp(ROW_ID_PATTERN)
-
-export const rowIdText = ({ position, hash }: RowId): string => `${position}-${hash}`
-
-/** The parts of a row's id; undefined: the text is not one. */
-export function readRowId(text: string): RowId | undefined {
-  const [, position, hash] = ROW_ID.exec(text) ?? []
-  return position === undefined || hash === undefined ? undefined : { position, hash }
-}
-
-/** Number of days of a range without a start. */
 export const DAYS_DEFAULT = 30
 
 type DateTexts = { readonly description: Text; readonly foreignNames: readonly string[] }

@@ -4,14 +4,13 @@ import { partsOfFuncName } from '#chain/effects.ts'
 import type { Text } from '../define.ts'
 import { ACTION, CONTRACT, owner, tokenAs } from './parameter-types.ts'
 import { defineListParameter, defineParameter, flag, getParameterSpec, type ParameterSpec } from './parameters.ts'
-import type { RowId } from './range.ts'
 import { checkHeadRange, checkRange, type RowRange } from './range.ts'
 import { badRequest } from './refusals.ts'
+import type { RowId } from './row-id.ts'
 
 /** A contract and one of its actions, as named by a call. */
 type Func = { readonly contract: string; readonly action: string }
 
-/** The parsed filters of lists of records. */
 export type RecordFilters = {
   readonly direction?: 'in' | 'out' | undefined
   readonly counterparty?: string | undefined
@@ -109,7 +108,6 @@ const memoText = (about: Pick<ParameterSpec, 'description' | 'foreignNames'>, le
     }),
   )
 
-/** Filters that every list of records accepts. */
 export const textFilters = {
   memo: memoText(
     {

@@ -6,7 +6,6 @@ import { badRequest } from './refusals.ts'
 /** The length of a history's steps: a UTC day, a week from Monday, or a month. */
 export type Step = 'day' | 'week' | 'month'
 
-/** Maximum number of steps in one answer. */
 const MAX_STEPS = 400
 
 export const step = (fallback?: Step) =>
@@ -41,7 +40,6 @@ export function listSteps(step: Step, from: number, to: number): readonly Days[]
   return steps
 }
 
-/** The step that includes a day. */
 export function findStep(step: Step, day: number): Days {
   if (step === 'day') return { first: day, last: day }
   if (step === 'week') {

@@ -11,7 +11,6 @@ import { readVotes } from '../find/series.ts'
 import { count, defineRows, exact, shape, sourced, text } from './results.ts'
 import { toIost } from './values.ts'
 
-/** IOST of an owner by state. */
 export const iostAssets = shape({
   available: exact('Available.', '可用。'),
   frozen: exact('Frozen and not due yet.', '已冻结且尚未到期。'),
@@ -31,7 +30,6 @@ export const iostAssets = shape({
   ),
   total: sourced('Sum of all of these. null where one of them is.', '以上各项合计。任意一项为 null 时为 null。'),
 })
-/** Details of unclaimed rewards. */
 export const unclaimedRewards = shape({
   by_producer: defineRows(
     shape({
@@ -112,7 +110,6 @@ export async function heldTokenRows(view: View, held: readonly HeldToken[]) {
 
 export type HeldTokenRow = Awaited<ReturnType<typeof heldTokenRows>>[number]
 
-/** A producer that an owner votes for. */
 export const ballot = shape({
   option: text('The producer.', '生产者。'),
   votes: exact('Votes, in IOST.', '投票数量（IOST）。'),

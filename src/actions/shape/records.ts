@@ -20,7 +20,7 @@ import {
   readRowTexts,
 } from '../find/record-texts.ts'
 import type { Rows } from '../find/rows.ts'
-import { rowIdText } from '../request/range.ts'
+import { rowIdText } from '../request/row-id.ts'
 import {
   count,
   defineCreatedTime,

@@ -47,7 +47,6 @@ export type Download = {
   readonly fields: readonly FormField[]
   /** The canonical name of the file's subject, if addresses may use several names; absent: there is only one. */
   readonly exactName?: (ask: Ask, id: string) => Promise<string>
-  /** Parameters of the call. */
   readonly paramsOf: (request: FileRequest) => CallParameters
   readonly table: (request: FileRequest) => FileTable
   /** The words at the beginning of the file's name, joined by `-`. */

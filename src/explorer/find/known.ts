@@ -35,10 +35,8 @@ type KnownContract = {
   readonly block: string | undefined
 }
 
-/** Contracts by their ids. */
 export type KnownContracts = ReadonlyMap<string, KnownContract>
 
-/** Maximum number of contracts that a page requests. */
 const MAX_CONTRACTS = 10
 
 /** The contracts that actions call, except those that do not exist. */

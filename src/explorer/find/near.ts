@@ -8,7 +8,6 @@ import { ifFound } from './known.ts'
 
 /** Suggestions for a visitor whose name was not found, and the last loaded block. */
 export type Near = {
-  /** The text that was not found. */
   readonly text: string
   readonly matches: AnswerOf<typeof search>['matches']
   /** Height of the last loaded block. */

@@ -9,7 +9,6 @@ export function grouped(decimal: string): string {
   return `${sign}${groupDigits(whole)}${trimmed === '' ? '' : `.${trimmed}`}`
 }
 
-/** Digits with thousands separators. */
 function groupDigits(digits: string): string {
   let text = digits.slice(0, digits.length % 3)
   for (let at = text.length; at < digits.length; at += 3) text += `${text === '' ? '' : ','}${digits.slice(at, at + 3)}`
@@ -48,7 +47,6 @@ export function toUnits(decimal: string): bigint {
   return BigInt(integral + fraction.slice(0, DECIMALS).padEnd(DECIMALS, '0'))
 }
 
-/** The exact sum of decimals. */
 export const sumDecimals = (decimals: readonly string[]): string =>
   fromUnits(
     decimals.reduce((sum, each) => sum + toUnits(each), 0n),

@@ -11,7 +11,6 @@ import { argumentsAsRead } from '#chain/effects.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import { written } from './text.ts'
 
-/** An argument of an action. */
 export type Argument = {
   /** `""`: the argument has no name. */
   readonly name: string
@@ -74,7 +73,6 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['vote_producer.iost/candidateWithdraw', 'account'],
 ])
 
-/** An action of a transaction. */
 export type CalledAction = { readonly contract: string; readonly action_name: string; readonly data: string }
 
 /** Types and names of the arguments of an action. */
@@ -133,7 +131,6 @@ type ParameterNames = ReadonlyMap<string, readonly string[]>
 
 /** Maximum length of code that is parsed: a transaction, which contains the code, has at most 64 KB. */
 const MAX_CODE = 65_536
-/** Maximum length of a name. */
 const MAX_NAME = 40
 /** Maximum size of the cache, in characters. */
 const MAX_CACHED = 8 * 1024 * 1024
@@ -220,7 +217,6 @@ type Inner = {
   parseLabeledStatement(...given: readonly unknown[]): unknown
 }
 
-/** Maximum number of nested labels. */
 const MAX_LABELS = 100
 
 /**

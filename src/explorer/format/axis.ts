@@ -1,6 +1,5 @@
 import type { Lang } from '../page.ts'
 
-/** The minimum and the maximum of a plot. */
 export type Extent = { readonly least: number; readonly most: number }
 
 /**
@@ -67,7 +66,6 @@ function createNumberFormat(lang: Lang, digits: number): Intl.NumberFormat {
   return made
 }
 
-/** Maximum number of date labels below a plot. */
 const MAX_DATES = 4
 
 /** A date label below a plot, and its index in the series. */

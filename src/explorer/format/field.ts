@@ -1,7 +1,6 @@
 import type { Text } from '#actions/define.ts'
 import type { Failure } from '#failure/failure.ts'
 
-/** A field of a page's form. */
 export type FormField = {
   /** Its parameter in the page's address. */
   readonly name: string
@@ -20,7 +19,6 @@ export const field = (name: string, type: FormField['type'], label: Text): FormF
   parameter: name,
 })
 
-/** The fields for a range of days and blocks. */
 export const RANGE_FIELDS: readonly FormField[] = [
   {
     name: 'from',
@@ -38,7 +36,6 @@ export const RANGE_FIELDS: readonly FormField[] = [
   field('end_block', 'number', { en: 'To block', zh: '结束区块' }),
 ]
 
-/** The fields for the period of plots. */
 export const PERIOD_FIELDS: readonly FormField[] = [
   field('start_date', 'date', { en: 'From', zh: '起' }),
   field('end_date', 'date', { en: 'To', zh: '止' }),
@@ -51,7 +48,6 @@ const PARTY = field('counterparty', 'text', { en: 'Party', zh: '参与方' })
 const FAILED = field('failed', 'checkbox', { en: 'Failed only', zh: '只看失败' })
 const ACTION: Text = { en: 'Action', zh: '方法' }
 
-/** The fields that narrow an account's records. */
 export const ACCOUNT_FIELDS: readonly FormField[] = [
   field('direction', 'select', { en: 'Direction', zh: '方向' }),
   field('counterparty', 'text', { en: 'Counterparty', zh: '对方' }),
@@ -61,7 +57,6 @@ export const ACCOUNT_FIELDS: readonly FormField[] = [
   FAILED,
 ]
 
-/** The fields that narrow a contract's records. */
 export const CONTRACT_FIELDS: readonly FormField[] = [
   field('action_name', 'select', ACTION),
   PARTY,

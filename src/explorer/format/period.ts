@@ -60,7 +60,6 @@ export function listAdjacentPeriods(
   }
 }
 
-/** The day after another. */
 export function getNextDate(date: string): string {
   return formatDate((dayOfDate(date) ?? 0) + 1)
 }
@@ -106,7 +105,6 @@ export type StepRow = { readonly date: string; readonly complete: boolean }
 /** Maximum rows of a plot by days, or by weeks. */
 const MAX_ROWS = 31
 const WEEK = 7
-/** Maximum rows of a history by steps. */
 const SIZE = '400'
 
 /** The steps of a history since a time (ISO-8601 UTC): days for a short history, then weeks, then months. */
@@ -154,7 +152,6 @@ export const FIGURES = [
 
 type FigureName = (typeof FIGURES)[number]['name']
 
-/** A row of get-daily-statistics. */
 export type Daily = Readonly<Record<FigureName, string | number>> & {
   readonly date: string
   readonly complete: boolean

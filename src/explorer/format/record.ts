@@ -61,7 +61,6 @@ const PARTIES: ReadonlyMap<string, readonly [from: number | undefined, to: numbe
   ['destroy', [1, undefined]],
 ])
 
-/** The words for each direction. */
 export const WAYS: Readonly<Record<MovementDirection, Text>> = {
   in: { en: 'In', zh: '转入' },
   out: { en: 'Out', zh: '转出' },

@@ -106,7 +106,6 @@ type RelatedPageProps = {
   readonly producer: { readonly registered: boolean } | undefined
 }
 
-/** A link to another page about the same name. */
 function RelatedPage({ visit, account, producer }: RelatedPageProps): Html {
   const { say } = visit
   if (isContractId(account))
@@ -130,7 +129,6 @@ function RelatedPage({ visit, account, producer }: RelatedPageProps): Html {
   )
 }
 
-/** Maximum number of producers on the page. */
 const MAX = 30
 
 /** The producers that an owner votes for, largest first. */

@@ -85,7 +85,6 @@ function Now({ visit, account, first, newest }: NowProps): Html {
   )
 }
 
-/** The kinds of balance changes, in words. */
 const WORDS: ReadonlyMap<string, Text> = new Map<string, Text>([
   ['transfer', { en: 'transfer', zh: '转账' }],
   ['transferFreeze', { en: 'transfer, frozen', zh: '转账并冻结' }],

@@ -11,7 +11,6 @@ import { Copied, Owner } from '../part/name.tsx'
 import { Card, Facts } from '../part/section.tsx'
 import { BlockTransactions } from '../part/transactions.tsx'
 
-/** A block by its number or hash. */
 export const blockPage: Page = {
   path: '/block/{id}',
   show: async visit => {

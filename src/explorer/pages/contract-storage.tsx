@@ -13,7 +13,6 @@ import { Name } from '../part/name.tsx'
 import { Card, Facts, Note } from '../part/section.tsx'
 import { ChainText, isRaw, rawText } from '../part/text.tsx'
 
-/** The fields that name a value. */
 const STORAGE_FIELDS: readonly FormField[] = [
   field('key', 'text', { en: 'Key', zh: '键' }),
   field('field', 'text', { en: 'Field, of a map', zh: '字段（仅映射）' }),

@@ -166,7 +166,6 @@ type RecordsProps = {
   /** The actions to choose from in the filter. */
   readonly names: readonly string[]
   readonly contract: string
-  /** The content above the filters. */
   readonly children: Html
 }
 

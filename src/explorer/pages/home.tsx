@@ -16,7 +16,6 @@ import { createBlockTable, createTransactionTable } from '../part/transactions.t
 
 const LATEST = { page: '1', size: '10' } as const
 
-/** An overview of the chain. */
 export const homePage: Page = {
   path: '/',
   show: async visit => {

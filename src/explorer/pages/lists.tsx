@@ -15,7 +15,6 @@ import { Name, Owner } from '../part/name.tsx'
 import { ChainText } from '../part/text.tsx'
 import { createBlockTable, createTransactionTable } from '../part/transactions.tsx'
 
-/** All blocks. */
 export const blocksPage: Page = {
   path: '/blocks',
   show: async visit => {
@@ -34,7 +33,6 @@ export const blocksPage: Page = {
   },
 }
 
-/** All transactions. */
 export const transactionsPage: Page = {
   path: '/transactions',
   show: async visit => {
@@ -57,7 +55,6 @@ export const transactionsPage: Page = {
   },
 }
 
-/** All tokens of the chain. */
 export const tokensPage: Page = {
   path: '/tokens',
   show: async visit => {
@@ -88,7 +85,6 @@ export const tokensPage: Page = {
   },
 }
 
-/** All collections of NFTs. */
 export const collectionsPage: Page = {
   path: '/nfts',
   show: async visit => {
@@ -118,7 +114,6 @@ export const collectionsPage: Page = {
   },
 }
 
-/** All deployed contracts. */
 export const contractsPage: Page = {
   path: '/contracts',
   show: async visit => {

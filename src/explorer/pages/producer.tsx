@@ -178,9 +178,7 @@ type LargestVotersProps = {
   readonly visit: Visit
   /** Largest first, at most `MAX_BANDED`. */
   readonly largest: AnswerOf<typeof getProducerVoter>['voters']
-  /** The number of all voters. */
   readonly total: number
-  /** All votes of the producer. */
   readonly votes: string
 }
 

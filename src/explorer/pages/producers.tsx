@@ -28,7 +28,6 @@ import { Share } from '../part/share.tsx'
 import { type Column, Rows } from '../part/table.tsx'
 import { ExternalLink } from '../part/text.tsx'
 
-/** All producers in the table by their votes. */
 export const producersPage: Page = {
   path: '/producers',
   show: async visit => {

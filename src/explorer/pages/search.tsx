@@ -48,7 +48,6 @@ export const searchPage: Page = {
   },
 }
 
-/** Maximum number of suggestions below the search box. */
 const MAX = 8
 
 /** Suggestions for a text during typing, as lines for the search box. */

@@ -105,7 +105,6 @@ type DistributionProps = {
   readonly total: AnswerOf<typeof getTokenHolder>['total']
 }
 
-/** The distribution of the supply among its holders. */
 function Distribution({ visit, detail, largest, total }: DistributionProps): Html {
   const { say } = visit
   return (

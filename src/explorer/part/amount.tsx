@@ -120,7 +120,6 @@ export const Until = ({ visit, iso }: TimeProps): Html =>
     <When visit={visit} iso={iso} />
   )
 
-/** A time with its age. */
 export const When = ({ visit, iso }: TimeProps): Html => (
   <span class="when">
     <At iso={iso} />{' '}

@@ -55,7 +55,6 @@ type BalanceProps = {
   readonly visit: Visit
   readonly history: BalanceHistory
   readonly token: string
-  /** The content beside the title. */
   readonly aside?: Html
 }
 

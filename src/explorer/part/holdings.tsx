@@ -114,7 +114,6 @@ const Pledges = ({ visit, pledges }: Props<{ pledges: readonly Pledge[] }>): Htm
   </details>
 )
 
-/** The answer of get-account-assets. */
 type AccountAssets = AnswerOf<typeof getAccountAssets>
 
 type Earning = {
@@ -204,7 +203,6 @@ function nextFact(visit: Visit, frozen: FrozenList): readonly Fact[] {
   ]
 }
 
-/** Maximum number of producers on a page. */
 const MAX_PRODUCERS = 30
 
 type ByProducerProps = {
@@ -251,7 +249,6 @@ const ByProducer = ({ visit, rows, sum }: ByProducerProps): Html => (
   </details>
 )
 
-/** The answer of get-account-detail. */
 export type AccountDetail = AnswerOf<typeof getAccountDetail>
 
 /** Gas and RAM of an account, as bars. */

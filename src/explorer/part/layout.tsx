@@ -215,7 +215,6 @@ function formatGroupName({ action, given }: Group, all: readonly Group[], { say 
 const MAX_TITLE = 120
 const MAX_DESCRIPTION = 300
 
-/** A complete page of the explorer. */
 export function Layout({ frame, shown }: { readonly frame: Frame; readonly shown: PageContent }): Html {
   const { title: full, description: blurb = full, body, path = frame.path, asOf, isMinor = false } = shown
   const [title, description] = [oneLine(full, MAX_TITLE), oneLine(blurb, MAX_DESCRIPTION)]
@@ -248,7 +247,6 @@ export function Layout({ frame, shown }: { readonly frame: Frame; readonly shown
   )
 }
 
-/** The same page in the other language. */
 function otherHref({ root, lang, path, query }: Frame): string {
   const other = lang === 'en' ? 'zh' : 'en'
   const kept = new URLSearchParams(query)

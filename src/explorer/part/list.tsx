@@ -10,7 +10,6 @@ import { Place } from './amount.tsx'
 import { Card, Note } from './section.tsx'
 import { type Column, Rows, type RowsProps } from './table.tsx'
 
-/** Rows per page of the explorer. */
 const PAGE_SIZE = 25
 
 /** The requested page of a list, as parameters of the API. */
@@ -25,7 +24,6 @@ function parsePageNumber({ query }: Pick<Visit, 'query'>): number {
   return /^\d+$/.test(page) ? Math.max(1, Number(page)) : 1
 }
 
-/** The last page of a list of `total` rows. */
 const countPages = (total: number): number => Math.max(1, Math.ceil(total / PAGE_SIZE))
 
 /** The rows of the requested page, or of the last one if it is beyond the end, of a list in memory. */
@@ -292,7 +290,6 @@ type ListPage<R> = Omit<ListProps<R>, 'visit'> & {
   /** A sentence with the contents of the list and their order. */
   readonly lead: Text
   readonly description?: Text
-  /** The content above the list. */
   readonly above?: Html
 }
 

@@ -119,7 +119,6 @@ type LabelProps = {
   readonly isExplained?: boolean
 }
 
-/** The label of an owner or a contract, if any. */
 export function Label({ visit, id, isExplained = true }: LabelProps): Html {
   const known = knownName(visit, id)
   return known === undefined || !(isExplained || known.by === 'operator') ? (
@@ -137,7 +136,6 @@ export function Label({ visit, id, isExplained = true }: LabelProps): Html {
 /** The length from which a name in a heading has a smaller font. */
 const LONG = 24
 
-/** A text with a copy button. */
 export const Copied = ({ visit, text }: Props<{ text: string }>): Html => (
   <span class={isAccountName(text) ? 'copied' : text.length > LONG ? 'copied code long-name' : 'copied code'}>
     <bdi safe>{visible(text)}</bdi>

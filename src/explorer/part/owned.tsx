@@ -25,7 +25,6 @@ const MAX_TOKENS = 50
 /** Maximum length of a list that is initially open. */
 const OPEN = 6
 
-/** The tokens of an owner. */
 export function OwnTokens({ visit, account, tokens }: Props<{ account: string; tokens: readonly Owned[] }>): Html {
   const all = grouped(String(tokens.length))
   return (
@@ -156,7 +155,6 @@ type Item = AccountDetail['groups'][string]['items'][number]
 /** Maximum number of permissions, of groups, and of items of each, on a page. */
 const MAX_PERMISSIONS = 20
 
-/** The permissions of an account. */
 export function Permissions({ visit, detail }: Props<{ detail: AccountDetail }>): Html {
   const permissions = Object.values(detail.permissions)
   const groups = Object.values(detail.groups)

@@ -75,7 +75,6 @@ type Drawn = {
   readonly highlight: Text
   /** The date of that figure, which does not wrap. */
   readonly on?: Text
-  /** Formats a value. */
   readonly written?: (value: string) => string
   readonly Shape: (props: ShapeProps) => Html
 }

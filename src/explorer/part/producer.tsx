@@ -196,7 +196,6 @@ type VoterRow = ReturnType<typeof rankRows<AnswerOf<typeof getProducerVoter>['vo
   readonly held: NonNullable<AnswerOf<typeof getBalances>['balances'][number]> | undefined
 }
 
-/** Voters of a producer, and the number of all voters. */
 type Voting = { readonly rows: readonly VoterRow[]; readonly total: number }
 
 /** The voters of a page's producer, largest first, with their balances. */
@@ -211,11 +210,9 @@ export async function askVoters(visit: Visit): Promise<Voting> {
 type VotersProps = {
   readonly visit: Visit
   readonly voting: Voting
-  /** All votes of the producer. */
   readonly votes: string
 }
 
-/** A table of voters. */
 export function Voters({ visit, voting: { rows, total }, votes }: VotersProps): Html {
   return (
     <ListCard

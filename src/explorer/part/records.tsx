@@ -40,7 +40,6 @@ type RecordRowsProps = {
 /** Maximum length of a memo in a row. The transaction's page shows all of it. */
 const MEMO = 60
 
-/** A table of records. */
 const RecordRows = ({ visit, rows, owner, live, isSearching = false }: RecordRowsProps): Html => (
   <Rows
     visit={visit}
@@ -235,7 +234,6 @@ type RecordsRequest = {
   readonly answer: Records | Text
 }
 
-/** The requested page of an account's records. */
 export async function requestedRecords(visit: Visit, account: string): Promise<RecordsRequest> {
   const filters = fieldsGiven(visit, ACCOUNT_FIELDS)
   const given = { account, ...filters }
@@ -264,9 +262,7 @@ function whyNone(filters: CallParameters): Text | undefined {
 type AccountRecordsProps = {
   readonly visit: Visit
   readonly asked: RecordsRequest
-  /** The tokens to choose from in the filter. */
   readonly tokens: readonly string[]
-  /** The content above the filters. */
   readonly children: Html
 }
 
@@ -302,7 +298,6 @@ export function AccountRecords({ visit, asked: { given, answer }, tokens, childr
   )
 }
 
-/** Maximum number of choices of a filter. */
 const MAX_CHOICES = 50
 
 /** The common actions of system contracts. */

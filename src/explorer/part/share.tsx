@@ -41,7 +41,6 @@ export const Bar = ({ part, whole }: { readonly part: string; readonly whole: st
 const percentText = (percent: string, part: string): string =>
   percent === '0.00' && /[1-9]/.test(part) ? '< 0.01 %' : `${percent} %`
 
-/** The last ranks of the bands. */
 const BANDS = [1, 10, 100] as const
 /** Maximum number of owners that `Concentration` uses. */
 export const MAX_BANDED = 100
@@ -51,7 +50,6 @@ type ConcentrationProps = {
   /** Amounts of the largest owners, largest first: the first `MAX_BANDED`, or all. */
   readonly parts: readonly string[]
   readonly whole: string
-  /** The number of all owners. */
   readonly total: number
 }
 
@@ -146,7 +144,6 @@ type LargestProps = {
   readonly whole: string
 }
 
-/** Maximum number of owners. */
 const MAX = 5
 
 /** The largest owners, with their shares of a whole. */

@@ -24,7 +24,6 @@ export const rawText = (title: string, text: string, form: 'json' | 'plain'): Pa
 
 type AllOfItProps = { readonly visit: Pick<Visit, 'say'>; readonly href: string }
 
-/** A link to the whole of a truncated text. */
 export const AllOfIt = ({ visit, href }: AllOfItProps): Html => (
   <a href={href} rel="nofollow" safe>
     {visit.say({ en: 'Full text →', zh: '查看全文 →' })}

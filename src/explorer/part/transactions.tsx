@@ -94,7 +94,6 @@ export const Nft = ({ visit, collection, id }: Props<{ collection: string; id: s
 type MovementsProps = {
   readonly visit: Visit
   readonly movements: readonly TransactionMovement[]
-  /** The text for an empty list. */
   readonly none: Text
 }
 
@@ -102,7 +101,6 @@ type MovementsProps = {
 export const ISSUED: Text = { en: 'issued', zh: '发行' }
 const DESTROYED: Text = { en: 'destroyed', zh: '销毁' }
 
-/** A table of movements of tokens and NFTs. */
 export function Movements({ visit, movements, none }: MovementsProps): Html {
   return (
     <Rows
@@ -130,7 +128,6 @@ export function Movements({ visit, movements, none }: MovementsProps): Html {
   )
 }
 
-/** A row of get-transaction-list. */
 type TransactionRow = AnswerOf<typeof getTransactionList>['transactions'][number]
 
 type TransactionTable = {
@@ -224,7 +221,6 @@ const Done = ({ row: { actions } }: { readonly row: TransactionDetail }): Html =
     </span>
   )
 
-/** A row of get-block-list. */
 type BlockRow = AnswerOf<typeof getBlockList>['blocks'][number]
 
 /**
