@@ -1,5 +1,5 @@
 import { type DocOf, defineIndex, hash, hashes, hashStart, int, long, optional, packed, text } from './define.ts'
-import { transactionId } from './position.ts'
+import { transactionId } from './list.ts'
 
 /** Block headers. The base transaction of each block is stored as its difference from the template. Id: `blockId`. */
 export const blocks = defineIndex({

@@ -126,7 +126,7 @@ export type Index = {
   readonly named: string | undefined
   /** Fields that are looked up by exact value (`View.find`). */
   readonly finds: readonly string[]
-  /** Fields that make up the id of a history document (`position.ts`). Empty for state. */
+  /** Fields that make up the id of a history document (`list.ts`). Empty for state. */
   readonly position: readonly string[]
 }
 

@@ -1,3 +1,4 @@
+import type { Frozen } from './balance.ts'
 import { type DocOf, defineIndex, digits, int, json, text } from './define.ts'
 
 /**
@@ -30,7 +31,7 @@ export const series = defineIndex({
     /** Number of changes in each sum. */
     gains: int(),
     losses: int(),
-    /** The changes (`series-entry.ts`). */
+    /** The changes (`series.ts`). */
     entries: digits(),
   },
 })
@@ -90,3 +91,228 @@ export const fullPart = (key: string, part: number): string => `#${part}/${key}`
 
 /** The name under which masks record that earnings from a producer before its contract wrote receipts are unknown. */
 export const formatDoubt = (producer: string): string => `?${producer}`
+
+/** Numbers with fewer characters than this are written as decimals. */
+const LONG = 20
+/** Digits parsed at once, few enough for an exact `number`. */
+const STEP = 10
+const STEP_VALUE = 36n ** BigInt(STEP)
+/** Prefix of the digits of a base-36 number; no decimal contains it. */
+const MARK = '^'
+
+/**
+ * The text of a number: a decimal, or base 36 if it has many digits (masks have 60), which takes two thirds
+ * of the space.
+ */
+export function numberText(value: bigint): string {
+  const decimal = String(value)
+  if (decimal.length < LONG) return decimal
+  return value < 0n ? `-${MARK}${(-value).toString(36)}` : `${MARK}${value.toString(36)}`
+}
+
+/** The number in a text that `numberText` wrote. Throws SyntaxError if the text is not one. */
+export function parsePackedNumber(text: string): bigint {
+  const mark = text.indexOf(MARK)
+  if (mark < 0) return BigInt(text)
+  let value = 0n
+  for (let at = mark + 1; at < text.length; at += STEP) {
+    const digits = text.slice(at, at + STEP)
+    if (!/^[0-9a-z]+$/.test(digits)) throw new SyntaxError(`"${text}" is no number of a series.`)
+    const scale = digits.length === STEP ? STEP_VALUE : 36n ** BigInt(digits.length)
+    value = value * scale + BigInt(Number.parseInt(digits, 36))
+  }
+  return mark === 0 ? value : -value
+}
+
+/** The cause of a change of an amount. */
+export type Cause =
+  /** A row of `records`, identified by its number in the transaction. */
+  | { readonly kind: 'row'; readonly index: number }
+  /**
+   * Likewise a row, whose amount is frozen. An owner that freezes its own amount changes nothing: the change is 0, and
+   * the amount stands after the time.
+   */
+  | { readonly kind: 'freeze'; readonly index: number }
+  /** Contribution to a block, made by its base transaction; it has no row. */
+  | { readonly kind: 'block' }
+  /** Bytes of RAM that a transaction used or released. */
+  | { readonly kind: 'ram' }
+  /** A frozen amount that became due, before the transactions of the block. */
+  | { readonly kind: 'due' }
+  /** A transaction whose receipts or actions alone show the change. */
+  | { readonly kind: 'tx' }
+
+/**
+ * One change, or `times` equal changes, one in each of that many consecutive blocks. The `change` of a `due`
+ * entry is the amount that became available; the sum of available and frozen stays the same.
+ */
+export type Entry = {
+  readonly height: number
+  /** Position of the transaction in the block. */
+  readonly tx: number
+  readonly cause: Cause
+  readonly change: bigint
+  readonly times: number
+  /**
+   * Further values, by the kind of series: the time until which an amount is frozen, followed by the amount if it was
+   * the owner's own; the account whose votes they are.
+   */
+  readonly more: readonly string[]
+}
+
+const LETTERS = { f: 'freeze', b: 'block', m: 'ram', d: 'due', t: 'tx' } as const
+type Letter = keyof typeof LETTERS
+const LETTER_OF = { freeze: 'f', block: 'b', ram: 'm', due: 'd', tx: 't' } as const
+
+/**
+ * The text of an entry: `offset,tx,cause,change[,more …];`. The offset is counted from the height of the
+ * part; 0 is left out. The change is in the format of `numberText`.
+ */
+export function entryText({ height, tx, cause, change, times, more }: Entry, base: number): string {
+  const offset = height - base
+  const of = 'index' in cause ? cause.index : times === 1 ? '' : times
+  const letter = cause.kind === 'row' ? '' : LETTER_OF[cause.kind]
+  const rest = more.length === 0 ? '' : `,${more.map(escaped).join(',')}`
+  return `${offset === 0 ? '' : offset},${tx === 0 ? '' : tx},${letter}${of},${numberText(change)}${rest};`
+}
+
+/** Names come from the chain and may in principle contain any character. */
+const escaped = (text: string): string => (/[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text)
+
+/** The entries of a part, in order. Throws an Error if the text was not written by `entryText`. */
+export const parseEntries = (text: string, base: number): readonly Entry[] =>
+  text
+    .split(';')
+    .slice(0, -1)
+    .map(part => parseEntry(part, base))
+
+/** Whether amounts were frozen or became due in these entries of a balance. */
+export const hasFrozenEntry = (text: string): boolean => /[fd]/.test(text)
+
+/**
+ * The text of a part after one more change that its last entry can absorb: both are of kind `block`, equal,
+ * and in consecutive blocks. undefined: the last entry does not match. Nearly every block calls this, so only
+ * the last entry is parsed.
+ */
+export function prolonged(
+  text: string,
+  { height, tx, change }: Pick<Entry, 'height' | 'tx' | 'change'>,
+  base: number,
+): string | undefined {
+  const begin = text.lastIndexOf(';', text.length - 2) + 1
+  const end = `,${numberText(change)};`
+  const behind = text.length - end.length
+  const ofTx = text.indexOf(',', begin) + 1
+  const cause = text.indexOf(',', ofTx) + 1
+  if (text[cause] !== LETTER_OF.block || text.indexOf(',', cause) !== behind || !text.endsWith(end)) return undefined
+  const times = behind === cause + 1 ? 1 : Number(text.slice(cause + 1, behind))
+  if (base + Number(text.slice(begin, ofTx - 1)) + times !== height) return undefined
+  if (Number(text.slice(ofTx, cause - 1)) !== tx) return undefined
+  return `${text.slice(0, cause + 1)}${times + 1}${end}`
+}
+
+function parseEntry(text: string, base: number): Entry {
+  const [offset = '', tx = '', of = '', change = '', ...more] = text.split(',')
+  const { cause, times } = parseCause(of)
+  return {
+    height: base + Number(offset),
+    tx: Number(tx),
+    cause,
+    change: parsePackedNumber(change),
+    times,
+    more: more.map(each => (each.includes('%') ? decodeURIComponent(each) : each)),
+  }
+}
+
+function parseCause(text: string): { readonly cause: Cause; readonly times: number } {
+  const kind = LETTERS[text.charAt(0) as Letter]
+  if (kind === undefined) return { cause: { kind: 'row', index: Number(text) }, times: 1 }
+  if (kind === 'freeze') return { cause: { kind, index: Number(text.slice(1)) }, times: 1 }
+  return { cause: { kind }, times: text.length === 1 ? 1 : Number(text.slice(1)) }
+}
+
+/** An owner's amounts of a token, in its smallest unit. */
+export type Held = {
+  available: bigint
+  frozen: bigint
+  /** Amounts not yet due, by time, then amount: the node's own order. */
+  list: readonly Frozen[]
+}
+
+/** The owner's amounts when a part of `seriesOf.balance` began, read from its opening. */
+export function parseHeld([available = '0', frozen = '0', ...rest]: readonly string[]): Held {
+  const list: Frozen[] = []
+  for (let at = 0; at + 1 < rest.length; at += 2) list.push([rest[at] ?? '0', rest[at + 1] ?? '0'])
+  return { available: BigInt(available), frozen: BigInt(frozen), list }
+}
+
+/** The owner's amounts after `times` of the changes that an entry represents. */
+export function applyHeldEntry(held: Held, { cause, change, more: [until, own] }: Entry, times = 1): Held {
+  const { available, frozen, list } = held
+  if (cause.kind === 'due')
+    return { available: available + change, frozen: frozen - change, list: afterRelease(list, change) }
+  if (until === undefined) return { ...held, available: available + change * BigInt(times) }
+  const amount = own === undefined ? change : BigInt(own)
+  return {
+    available: available + change - amount,
+    frozen: frozen + amount,
+    list: withFrozen(list, [String(amount), until]),
+  }
+}
+
+/** The opening of a part that begins with these amounts. */
+const openingOfHeld = ({ available, frozen, list }: Held): readonly string[] => [
+  String(available),
+  String(frozen),
+  ...list.flat(),
+]
+
+/**
+ * The list with one more frozen amount, in the node's place: by time, then amount (go-iost
+ * `vm/native/token_v1.go` freezeBalance).
+ */
+function withFrozen(list: readonly Frozen[], [amount, time]: Frozen): readonly Frozen[] {
+  const at = list.findIndex(
+    ([otherAmount, otherTime]) => (BigInt(otherTime) - BigInt(time) || BigInt(otherAmount) - BigInt(amount)) > 0n,
+  )
+  return at < 0 ? [...list, [amount, time]] : list.toSpliced(at, 0, [amount, time])
+}
+
+/** The list without the first amounts, which became due together: as many as add up to the amount. */
+function afterRelease(list: readonly Frozen[], amount: bigint): readonly Frozen[] {
+  let released = 0n
+  let count = 0
+  while (count < list.length && released < amount) {
+    released += BigInt(list[count]?.[0] ?? '0')
+    count += 1
+  }
+  return list.slice(count)
+}
+
+/** Votes by producer or voter; names without votes are left out. */
+export type Votes = ReadonlyMap<string, bigint>
+
+/** Votes when a part of `seriesOf.voter` began, read from its opening. */
+export function parseVotes(opening: readonly string[]): Votes {
+  const votes = new Map<string, bigint>()
+  for (let at = 0; at + 1 < opening.length; at += 2)
+    votes.set(opening[at] ?? '', parsePackedNumber(opening[at + 1] ?? '0'))
+  return votes
+}
+
+/** Votes after one more change. */
+export function applyVoteEntry(votes: Votes, { change, more: [name = ''] }: Entry): Votes {
+  const after = new Map(votes)
+  const now = (votes.get(name) ?? 0n) + change
+  if (now === 0n) after.delete(name)
+  else after.set(name, now)
+  return after
+}
+
+/** The opening of the next part of a balance. */
+export const computeBalanceOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
+  openingOfHeld(entries.reduce((held, entry) => applyHeldEntry(held, entry, entry.times), parseHeld(opening)))
+
+/** The opening of the next part of a voter. */
+export const computeBallotOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
+  [...entries.reduce(applyVoteEntry, parseVotes(opening))].flatMap(([name, votes]) => [name, numberText(votes)])

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { formatDate, toDay, toIso } from '#chain/time.ts'
 import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId } from '#indices/list.ts'
 import { type ProducerDoc, producers, VOTE_DAYS } from '#indices/producer.ts'
 import { series } from '#indices/series.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'

@@ -4,7 +4,7 @@ import { decodeTransaction, summarizeTransaction } from '#chain/decode-transacti
 import { applies, isMovement, partsOfFuncName } from '#chain/effects.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
-import { recordId, transactionId } from '#indices/position.ts'
+import { recordId, transactionId } from '#indices/list.ts'
 import { type ListedRecord, records } from '#indices/record.ts'
 import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'

@@ -2,8 +2,7 @@ import { encodeBase58 } from '#chain/base58.ts'
 import { decodeOrigInfo, decodeRawHead, headHash } from '#chain/head.ts'
 import { parseAnswer } from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
-import { type BlockLines, findLine, isShownOtherwise, parseBlockCode } from './block-lines.ts'
-import { damagedFile } from './format.ts'
+import { type BlockLines, damagedFile, findLine, isShownOtherwise, parseBlockCode } from './format.ts'
 import type { Archive } from './reader.ts'
 
 /** A call of a node's RPC. */

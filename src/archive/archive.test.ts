@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { measureJson } from '#chain/json-text.ts'
-import { readLines } from './block-lines.ts'
 import { openFolder } from './folder.ts'
 import {
   type ArchiveManifest,
@@ -8,6 +7,7 @@ import {
   MAX_TEXT_BYTES,
   manifestText,
   parseChunkTable,
+  readLines,
   readManifest,
   sha256,
   unpackChunk,

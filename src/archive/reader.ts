@@ -1,15 +1,16 @@
 import { Failure } from '#failure/failure.ts'
-import { type BlockLines, readLines } from './block-lines.ts'
 import { type Folder, openFolder } from './folder.ts'
 import {
   type ArchiveFile,
   type ArchiveManifest,
+  type BlockLines,
   type Chunk,
   damagedFile,
   LENGTH_DIGITS,
   MANIFEST,
   MAX_TEXT_BYTES,
   parseChunkTable,
+  readLines,
   readManifest,
   sha256,
   USUAL_TEXT_BYTES,

@@ -6,28 +6,26 @@ import type { Block } from '#chain/block.ts'
 import { changesProducers } from '#chain/effects.ts'
 import { signatureFault } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
-import {
-  type ArchivedBlock,
-  type BlockLines,
-  formatBlockLines,
-  joinBlockLines,
-  NO_SIGN,
-  parseBlockCode,
-} from './block-lines.ts'
 import { isMissing } from './folder.ts'
 import {
+  type ArchivedBlock,
   type ArchiveFile,
   type ArchiveManifest,
+  type BlockLines,
   CHUNK_BLOCKS,
   CHUNK_CHARACTERS,
   type Chunk,
   compressed,
   FORMAT,
+  formatBlockLines,
+  joinBlockLines,
   LENGTH_DIGITS,
   MAGIC,
   MANIFEST,
   MAX_TEXT_BYTES,
   manifestText,
+  NO_SIGN,
+  parseBlockCode,
   readManifest,
   sha256,
   tableText,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { BlockDoc, blocks } from '#indices/block.ts'
-import { blockId, transactionId } from '#indices/position.ts'
+import { blockId, transactionId } from '#indices/list.ts'
 import type { Published, Store } from '#store/port.ts'
 import { continuity, splitHeights } from './continuity.ts'
 

@@ -1,5 +1,5 @@
 import { type BlockDoc, blocks, listBlockHashes, listTransactionIds } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId } from '#indices/list.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Published, Store } from '#store/port.ts'
 

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId } from '#indices/list.ts'
 import { load } from '#load/load.ts'
 import type { LoadOptions } from '#load/session.ts'
 import type { BlockSource, Node } from '#node/port.ts'

@@ -2,8 +2,7 @@ import { grouped } from '#explorer/format/amount.ts'
 import type { Log } from '#failure/failure.ts'
 import type { StageTimes } from '#load/fill.ts'
 import type { LoadProgress } from '#load/session.ts'
-import { systemClock } from '#time/clock.ts'
-import { createPace } from '#time/pace.ts'
+import { createPace, systemClock } from '#time/clock.ts'
 import type { Screen } from './stderr.ts'
 
 /** Window of the rates, about ten seconds: long enough for steady figures, short enough to follow changes. */

@@ -1,7 +1,6 @@
 import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
-import { archiveCheck } from './archive/check.ts'
-import { archiveWrite } from './archive/write.ts'
+import { archiveCheck, archiveWrite } from './archive/write.ts'
 import { auditCommands } from './auditing.ts'
 import { type Command, type ExitCode, type Process, toExitCode } from './command.ts'
 import { doctor } from './doctor/doctor.ts'

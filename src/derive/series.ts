@@ -1,17 +1,19 @@
 import type { Block } from '#chain/block.ts'
-import { fullPart, type SeriesDoc, series } from '#indices/series.ts'
 import {
   type Cause,
   computeBalanceOpening,
   computeBallotOpening,
   type Entry,
   entryText,
+  fullPart,
   hasFrozenEntry,
   numberText,
   parseEntries,
   parsePackedNumber,
   prolonged,
-} from '#indices/series-entry.ts'
+  type SeriesDoc,
+  series,
+} from '#indices/series.ts'
 import type { State } from './state.ts'
 
 /**

@@ -1,7 +1,14 @@
 import { candidateVotes, gainedCoefficient } from '#chain/stake.ts'
 import { producers } from '#indices/producer.ts'
-import { formatDoubt, series, seriesOf } from '#indices/series.ts'
-import { applyVoteEntry, parseEntries, parsePackedNumber, parseVotes } from '#indices/series-entry.ts'
+import {
+  applyVoteEntry,
+  formatDoubt,
+  parseEntries,
+  parsePackedNumber,
+  parseVotes,
+  series,
+  seriesOf,
+} from '#indices/series.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { SeriesDrafts } from './series.ts'
 import type { State, Writable } from './state.ts'

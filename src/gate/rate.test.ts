@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { watchLateness } from './lateness.ts'
+import { watchLateness } from './queue.ts'
 import { createRates, type RateAnswer } from './rate.ts'
 
 function clock(time: number) {

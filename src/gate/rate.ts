@@ -3,7 +3,7 @@ import type { Caller as KnownCaller } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'
 import type { Usage } from '#store/port.ts'
 import { type Clock, DAY_MS, SECOND_MS } from '#time/clock.ts'
-import type { Lateness } from './lateness.ts'
+import type { Lateness } from './queue.ts'
 
 /**
  * A limit by the generic cell rate algorithm: `burst` requests at once, and then one more every `stepMs` milliseconds. A

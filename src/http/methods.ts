@@ -1,9 +1,7 @@
 import { Failure } from '#failure/failure.ts'
-import type { Service } from './exchange.ts'
-import { ALLOWED } from './failure-reply.ts'
-import { COMMON_HEADERS } from './reply.ts'
+import { isRoutable, parseTarget, type Service } from './exchange.ts'
+import { ALLOWED, COMMON_HEADERS } from './reply.ts'
 import { respond } from './request.ts'
-import { isRoutable, parseTarget } from './request-text.ts'
 
 type BeforeRouting = {
   readonly service: Service

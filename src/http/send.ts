@@ -4,9 +4,8 @@ import { every, SECOND_MS } from '#time/clock.ts'
 import { countAnswer } from './counts.ts'
 import { ClientGone } from './deadline.ts'
 import type { Exchange, Service } from './exchange.ts'
-import { failureReply, refusalText } from './failure-reply.ts'
-import { pausedFeed } from './feed/events.ts'
-import { isStreamed, PIECE_BYTES, type Reply, textReply, toResponse } from './reply.ts'
+import { pausedFeed } from './feed/reply.ts'
+import { failureReply, isStreamed, PIECE_BYTES, type Reply, refusalText, textReply, toResponse } from './reply.ts'
 
 /** The last step of a request: its Response, its counts, and its line in the access log. */
 

@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { BatchEnd, History } from '#store/port.ts'
 import { blockDoc, publishedAt, recordDoc, transactionDoc } from '#test/store/suite/fixture.ts'
-import { batchBuilder, batching, partitioning } from './batches.ts'
-import { collector } from './collector.ts'
+import { batchBuilder, batching, collector, partitioning } from './batches.ts'
 
 const ANY = Number.POSITIVE_INFINITY
 const filling = { partition: 0, documents: 0 }

@@ -5,9 +5,7 @@ import type { StateChange } from '#indices/registry.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { DueRange, StateReader } from '#store/state-port.ts'
 import { wealthDoc } from '#test/store/suite/fixture.ts'
-import { knownPublishers } from './deriver.ts'
-import { expiries } from './expiries.ts'
-import { openStateCache } from './state-cache.ts'
+import { expiries, knownPublishers, openStateCache } from './deriver.ts'
 
 const balance = (id: string, due: bigint | undefined): BalanceDoc => ({
   ...{ id, token: 'iost', owner: id, amount: 0n, frozen: 1n, frozen_list: [] },

@@ -80,7 +80,7 @@ function remember(hints: Hints, id: string, root: readonly Segment[]): void {
 }
 
 /** The requested page: `limit` documents after the first `offset`; `group` if the order has groups. */
-export type PageOptions = { readonly group?: string; readonly offset: number; readonly limit: number }
+type PageOptions = { readonly group?: string; readonly offset: number; readonly limit: number }
 
 /** An order of an index, within one group if the order has groups. */
 export type Ranking<I extends StateIndex> = {

@@ -1,5 +1,5 @@
 import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId } from '#indices/list.ts'
 import { stateIndices } from '#indices/registry.ts'
 import { absentStore } from './failures.ts'
 import type { Published, Store, StoreDifference } from './port.ts'

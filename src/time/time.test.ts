@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
-import { awaitTimer, type Clock, systemClock } from './clock.ts'
+import { awaitTimer, type Clock, createPace, systemClock } from './clock.ts'
 import { joinSignals, within, withinAfterAbort } from './deadline.ts'
-import { createPace } from './pace.ts'
 import { backoffMs, type RetryOptions, retry, type TryResult } from './retry.ts'
 
 test('sleep: an abort ends the sleep at once, before or meanwhile', async () => {

@@ -1,7 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Field } from '#indices/define.ts'
-import { type ListDoc, lists } from '#indices/list.ts'
-import { parsePosition } from '#indices/position.ts'
+import { type ListDoc, lists, parsePosition } from '#indices/list.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import type { KeyStore, StoredKey } from '#store/keys-port.ts'

@@ -3,7 +3,7 @@ import { readBodies, readRowTexts, TRANSACTIONS } from '#actions/find/record-tex
 import { getTransactionRecords } from '#actions/get-transaction.ts'
 import type { Transaction } from '#chain/block.ts'
 import { notFoundIfImpossible } from '#explorer/show.tsx'
-import { recordId } from '#indices/position.ts'
+import { recordId } from '#indices/list.ts'
 import { type RecordDoc, records } from '#indices/record.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'

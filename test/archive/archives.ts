@@ -1,11 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ArchivedBlock } from '#archive/block-lines.ts'
-import type { ArchiveManifest } from '#archive/format.ts'
+import type { ArchivedBlock, ArchiveManifest } from '#archive/format.ts'
 import { openArchive } from '#archive/reader.ts'
 import { type ArchiveOf, writeArchive } from '#archive/write.ts'
-import { checkArchive } from '#cli/archive/check.ts'
-import { nodeBlocks } from '#cli/archive/write.ts'
+import { checkArchive, nodeBlocks } from '#cli/archive/write.ts'
 import { createNode } from '#node/archive-node.ts'
 
 /** The number of blocks per file in these tests. */

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { ArchivedBlock } from '#archive/block-lines.ts'
+import type { ArchivedBlock } from '#archive/format.ts'
 import { retriedBlocks } from '#cli/archive/write.ts'
 import { toExitCode } from '#cli/command.ts'
 import { Failure } from '#failure/failure.ts'

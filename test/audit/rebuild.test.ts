@@ -7,7 +7,7 @@ import { hash8, hashBytes, merkleRoot } from '#chain/hash.ts'
 import { headHash } from '#chain/head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
 import type { BlockDoc } from '#indices/block.ts'
-import { transactionId } from '#indices/position.ts'
+import { transactionId } from '#indices/list.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 

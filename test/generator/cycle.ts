@@ -25,7 +25,7 @@ import {
 import type { World } from './world.ts'
 
 /** A place in the cycles, with its transaction. */
-export type At = {
+type At = {
   readonly world: World
   readonly cycle: number
   /** Number in the cycle (`k`), and number of the transaction of the first half that it is or reverts (`j`). */

@@ -8,7 +8,7 @@ import { aboveOf, ancestor, type ForkBlock, type Forks, leadsTo, textIn } from '
 import type { ForkStand } from './stand.ts'
 
 /** A row of a branch with the hash of its transaction, which depends on the branch. */
-export type TrueRow = Row & { readonly hash: string }
+type TrueRow = Row & { readonly hash: string }
 
 /** The correct data of a block, computed from its plan. */
 export type BlockTruth = {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
-import { type ListDoc, lists } from '#indices/list.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId, type ListDoc, lists } from '#indices/list.ts'
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import type { MergeProgress, View } from '#store/port.ts'
 import { batchOf, blockDoc, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'

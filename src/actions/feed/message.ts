@@ -1,7 +1,7 @@
 import { BASE58_LETTER } from '#chain/base58.ts'
 import type { Failure } from '#failure/failure.ts'
 import type { HeadAt } from '#head/head-state.ts'
-import { recordId, TX_PLACES } from '#indices/position.ts'
+import { recordId, TX_PLACES } from '#indices/list.ts'
 import type { View } from '#store/port.ts'
 import { blockHashes, type End, getPositionHeight, isOnChain, readBlock } from '../find/blocks-at.ts'
 import { ROW_ID_PATTERN, type RowId, readRowId, rowIdText } from '../request/row-id.ts'

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
-import { blockId, parsePosition } from '#indices/position.ts'
+import { blockId, parsePosition } from '#indices/list.ts'
 import { missingData } from '#store/failures.ts'
 import type { Published, View } from '#store/port.ts'
 import { type RowId, rowIdText } from '../request/row-id.ts'

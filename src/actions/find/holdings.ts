@@ -1,7 +1,6 @@
 import { candidateVotes, payable } from '#chain/stake.ts'
 import { balanceId, balances } from '#indices/balance.ts'
-import { formatDoubt, seriesOf } from '#indices/series.ts'
-import { type Held, parseHeld, type Votes } from '#indices/series-entry.ts'
+import { formatDoubt, type Held, parseHeld, seriesOf, type Votes } from '#indices/series.ts'
 import type { View } from '#store/port.ts'
 import { wholeOrder } from './listing.ts'
 import type { StateMoment } from './point.ts'

@@ -1,12 +1,18 @@
 import { highestPossible } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { type HeadAt, type HeadBlock, rowsOfList } from '#head/head-state.ts'
-import { lists } from '#indices/list.ts'
-import { transactionId } from '#indices/position.ts'
+import { lists, transactionId } from '#indices/list.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { type TransactionDoc, transactions } from '#indices/transaction.ts'
-import { listStretches, RUN_LENGTH, runId, type Stretch, transactionRuns } from '#indices/transaction-run.ts'
+import {
+  listStretches,
+  RUN_LENGTH,
+  runId,
+  type Stretch,
+  type TransactionDoc,
+  transactionRuns,
+  transactions,
+} from '#indices/transaction.ts'
 import { missingData } from '#store/failures.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'

@@ -3,8 +3,7 @@ import { balanceId, balances } from '#indices/balance.ts'
 import { type ListDoc, listOf, lists } from '#indices/list.ts'
 import { producers } from '#indices/producer.ts'
 import type { StateIndex } from '#indices/registry.ts'
-import { type SeriesDoc, series, seriesOf } from '#indices/series.ts'
-import { parseEntries } from '#indices/series-entry.ts'
+import { parseEntries, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
 import { votes } from '#indices/vote.ts'
 import { countDocCharacters } from '#store/bounded-cache.ts'
 import type { HeldView, View } from '#store/port.ts'
@@ -219,7 +218,7 @@ const rankFigures = (figures: Iterable<Ranked>): readonly Ranked[] =>
     .sort(([a, many], [b, other]) => (many === other ? (a < b ? -1 : 1) : many > other ? -1 : 1))
 
 /** A voter's votes at the first and the last of two blocks, in 10^-8 IOST. */
-export type Share = {
+type Share = {
   readonly voter: string
   readonly first: bigint
   readonly last: bigint

@@ -1,16 +1,19 @@
-import { transactionId } from '#indices/position.ts'
-import { fullPart, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
+import { transactionId } from '#indices/list.ts'
 import {
   applyHeldEntry,
   applyVoteEntry,
   type Entry,
+  fullPart,
   type Held,
   parseEntries,
   parseHeld,
   parsePackedNumber,
   parseVotes,
+  type SeriesDoc,
+  series,
+  seriesOf,
   type Votes,
-} from '#indices/series-entry.ts'
+} from '#indices/series.ts'
 import { missingData } from '#store/failures.ts'
 import type { Moment, View } from '#store/port.ts'
 import { readBlockTimes } from './blocks-at.ts'

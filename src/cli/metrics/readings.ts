@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { Log } from '#failure/failure.ts'
-import { type Lateness, watchLateness } from '#gate/lateness.ts'
+import { type Lateness, watchLateness } from '#gate/queue.ts'
 import type { Queues } from '#gate/queues.ts'
 import { type Freshness, type Health, isWhole, watchHealth } from '#http/health.ts'
 import { createMetricsApp } from '#http/metrics-app.ts'

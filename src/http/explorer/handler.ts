@@ -11,10 +11,8 @@ import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import { codes } from '../codes.ts'
 import { PAGE_POLICY, redirect } from '../documents.ts'
-import type { Exchange, Handler } from '../exchange.ts'
-import { failureFields, failureReply } from '../failure-reply.ts'
-import { type Reply, textReply } from '../reply.ts'
-import { parseTarget } from '../request-text.ts'
+import { type Exchange, type Handler, parseTarget } from '../exchange.ts'
+import { failureFields, failureReply, type Reply, textReply } from '../reply.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 
 const ZH = /^\/zh(?=\/|$)/

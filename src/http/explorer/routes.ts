@@ -1,14 +1,213 @@
 import type { AnswerDeps } from '#actions/answer.ts'
+import { askAtOneHeight } from '#actions/ask.ts'
+import type { Export } from '#actions/export.ts'
+import { type Outbox, openOutbox } from '#actions/feed/outbox.ts'
+import type { Options } from '#actions/request/options.ts'
+import { badRequest } from '#actions/request/refusals.ts'
 import { downloads } from '#explorer/download/downloads.ts'
+import { type Download, type FileRequest, fileStem, MAX_ROWS } from '#explorer/download/file.ts'
+import { findRoute } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
-import type { Service } from '../exchange.ts'
+import { Failure } from '#failure/failure.ts'
+import { createPermits } from '#gate/gate.ts'
+import { takeStreamPermit } from '#gate/queues.ts'
+import type { Node } from '#node/port.ts'
+import type { Published } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
+import type { HttpCounts } from '../counts.ts'
+import type { Exchange, Handler, Service } from '../exchange.ts'
+import { csvLine, csvSerializer, type ExportForm } from '../export/csv.ts'
+import { exportReply } from '../export/reply.ts'
+import { createStream } from '../export/stream.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
+import { FEED_TYPE, formatEvent } from '../feed/reply.ts'
+import { findTroubles, measureFreshness } from '../health.ts'
+import { failureFields, type Reply } from '../reply.ts'
 import { respond } from '../request.ts'
-import { downloadHandler } from './download.ts'
-import type { ExplorerGate } from './gate.ts'
-import { explorerHandler } from './handler.ts'
-import { liveHandler } from './live.ts'
+import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
+import { explorerHandler, parsePageRequest } from './handler.ts'
+
+/** Milliseconds before a browser reconnects. After a stop, all browsers reconnect at the same time. */
+const RETRY_MS = 2_000
+
+const BEGIN = `retry: ${RETRY_MS}\n\n`
+const BEAT = ':\n\n'
+
+const encoder = new TextEncoder()
+
+type Following = {
+  readonly feeds: OpenFeeds
+  readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
+  readonly maxLagMs: number | undefined
+  readonly clock: Pick<Clock, 'after' | 'now'>
+  readonly counts: Pick<HttpCounts, 'damageMet'>
+  readonly stallMs: number
+}
+
+/**
+ * `/live`: sends each published height to a page, so that the page refreshes only for new blocks. It also
+ * sends the first fault that `/status` reports, in the language of the page, or null. No key is needed. The
+ * number of open streams is limited per network and in total.
+ */
+const liveHandler =
+  (gate: ExplorerGate, following: Following): Handler =>
+  async (exchange, signal) => {
+    const key = counted(gate, exchange, 'refresh')
+    signal.throwIfAborted()
+    return liveReply(exchange, { ...following, permit: takeStreamPermit(gate.queues, 'live', key) })
+  }
+
+function liveReply(
+  { request, replyOptions }: Exchange,
+  { feeds, node, maxLagMs, clock, counts, stallMs, permit }: Following & { readonly permit: { leave(): void } },
+): Reply {
+  const outbox = openOutbox<string>()
+  const end = (failure: Failure): void => outbox.end(formatEvent('end', failureFields(failure, replyOptions)))
+  let remove: () => void = () => undefined
+  let known: Published | undefined
+  /** A store without new blocks becomes stale, so each heartbeat checks it again. */
+  const statusEvent = (): string => {
+    if (known === undefined) return BEAT
+    const fresh = measureFreshness(known, node, clock)
+    const isDamageMet = counts.damageMet.read() > 0
+    const [trouble] = findTroubles({ fresh, isDamageMet, failure: undefined, isNodeSilent: false }, maxLagMs)
+    return formatEvent('standing', { trouble: trouble?.what[replyOptions.lang] ?? null })
+  }
+  const leave = feeds.hub.watch({
+    published: published => {
+      known = published
+      const { height } = published
+      outbox.replace(`id: ${height}\ndata: ${height}\n\n${statusEvent()}`)
+    },
+    beat: () => outbox.beat(statusEvent()),
+    end,
+  })
+  const free = (): void => {
+    permit.leave()
+    leave()
+    remove()
+    outbox.close()
+  }
+  const body = createStream(streamLivePieces(outbox), { client: request.signal, clock, stallMs, free })
+  remove = feeds.add({ keyHash: undefined, end, cutOff: () => body.cutOff('stalled') })
+  return { status: 200, type: FEED_TYPE, body, headers: HEADERS, form: 'raw' }
+}
+
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  // Without this header, nginx would buffer events.
+  'X-Accel-Buffering': 'no',
+}
+
+const streamLivePieces = async function* (outbox: Outbox<string>): AsyncGenerator<Uint8Array, void, void> {
+  yield encoder.encode(BEGIN)
+  for await (const text of outbox.items()) yield encoder.encode(text)
+}
+
+type DownloadOptions = ExplorerGate & { readonly site: Site; readonly stallMs: number }
+
+/** Lists of pages as files for people: without a key, within the visits of a network, and of bounded length. */
+const downloadHandler =
+  (deps: AnswerDeps, options: DownloadOptions): Handler =>
+  async (exchange, signal, prolong) => {
+    const { site, queues, stallMs } = options
+    const key = counted(options, exchange, 'visit')
+    queues.visitors.check(key)
+    const { path, query, lang } = parsePageRequest(exchange, site)
+    const route = findRoute(downloads, path)
+    if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+    const { found: file } = route
+    const plan = planOfVisitor(options, exchange, deps.clock)
+    const permits = createPermits(queues, { key, plan, isVisitor: true })
+    const id = await exactName(deps, { file, id: route.id }, { signal, acquire: permits.store(signal) })
+    const request: FileRequest = { id, query, lang }
+    const { module, action } = file.action
+    const call = {
+      query: Object.entries({ module, action, ...file.paramsOf(request) }),
+      options: { ...OPTIONS, lang },
+      format: 'csv',
+    } as const
+    return exportReply(deps, call, {
+      exchange,
+      signal,
+      prolong,
+      permits,
+      stallMs,
+      describeFile: createDownloadForm(file, request),
+    })
+  }
+
+const OPTIONS = {
+  format: 'bare',
+  compat: 'none',
+  numbers: 'string',
+  export: 'csv',
+} as const satisfies Partial<Options>
+
+/** The canonical name of a file's subject, since an owner can be addressed in several ways. */
+async function exactName(
+  deps: AnswerDeps,
+  { file, id }: { readonly file: Pick<Download, 'exactName'>; readonly id: string },
+  running: Parameters<typeof askAtOneHeight>[2],
+): Promise<string> {
+  const { exactName } = file
+  return exactName === undefined ? id : askAtOneHeight(deps, ({ ask }) => exactName(ask, id), running)
+}
+
+/** Without a byte order mark, spreadsheets decode the text in a legacy code page. */
+const BYTE_ORDER_MARK = '\ufeff'
+
+/** The name of the column whose last cell says that the file is complete. */
+const COMPLETE = { en: 'Rows of the complete file', zh: '完整文件的行数' }
+
+const createDownloadForm =
+  (file: Download, request: FileRequest): ExportForm =>
+  opened => {
+    refuseBeyond(opened, file, request)
+    const { heads, cellsOf } = file.table(request)
+    let sent = 0
+    return {
+      fileName: `${fileStem(file.names(request, opened.at))}.csv`,
+      serializer: csvSerializer({
+        heads,
+        mark: BYTE_ORDER_MARK,
+        complete: COMPLETE[request.lang],
+        linesOf: rows => {
+          const before = sent
+          sent += rows.rows.length
+          // The number of searched rows is known only while they are found. The client notices that the file
+          // is incomplete.
+          if (sent > MAX_ROWS) throw beyond(undefined, file, request)
+          return cellsOf(rows, before).map(csvLine)
+        },
+      }),
+    }
+  }
+
+/** Refuses a file that would be truncated: it would look complete. */
+function refuseBeyond({ total }: Export, file: Download, request: FileRequest): void {
+  if (total !== undefined && total > MAX_ROWS) throw beyond(total, file, request)
+}
+
+function beyond(total: number | undefined, file: Download, request: FileRequest): Failure {
+  const { module, action } = file.action
+  const call = `api/${module}/${action}?${new URLSearchParams({ ...file.paramsOf(request), format: 'csv' })}`
+  const shorter = file.isOfTime
+    ? { en: 'Choose a shorter period, or take', zh: '请选择较短的区间，或' }
+    : { en: 'Take', zh: '请' }
+  const rows =
+    total === undefined
+      ? { en: `More than ${MAX_ROWS} rows pass these filters`, zh: `符合筛选条件的记录超过 ${MAX_ROWS} 条` }
+      : { en: `This list has ${total} rows`, zh: `此列表共 ${total} 条` }
+  return badRequest(
+    {
+      en: `${rows.en}; a file has at most ${MAX_ROWS}. ${shorter.en} the whole list from the API with a key: ${call}`,
+      zh: `${rows.zh}；单个文件最多 ${MAX_ROWS} 条。${shorter.zh}使用 API key 通过 API 获取完整列表：${call}`,
+    },
+    file.isOfTime ? { parameter: 'from' } : {},
+  )
+}
 
 /** Paths of the explorer as routes, in both languages. */
 const listPageRoutes = (all: readonly { readonly path: string }[]): readonly string[] =>

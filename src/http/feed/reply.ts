@@ -1,21 +1,173 @@
 import type { AcquirePermit, AnswerDeps, ApiCall } from '#actions/answer.ts'
 import type { Feed } from '#actions/feed/feed.ts'
-import type { Message } from '#actions/feed/message.ts'
+import {
+  type FeedEnd,
+  type HeadNow,
+  type LastId,
+  type LastRow,
+  type Message,
+  readId,
+  readLastRow,
+} from '#actions/feed/message.ts'
 import { openFeed } from '#actions/feed/open-feed.ts'
 import { openOutbox } from '#actions/feed/outbox.ts'
 import { ROWS_AT_ONCE } from '#actions/find/listing.ts'
+import { findSingleValue, type Query } from '#actions/request/query.ts'
+import { badRequest, shown } from '#actions/request/refusals.ts'
+import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import { Failure } from '#failure/failure.ts'
+import { Failure, Restarting } from '#failure/failure.ts'
 import { type CallerPermits, getRequestKey, retryPermit } from '#gate/gate.ts'
 import { hashOfKey } from '#keys/keyring.ts'
 import { joinSignals } from '#time/deadline.ts'
 import { headHeaders } from '../api.ts'
-import type { Exchange } from '../exchange.ts'
+import { codes } from '../codes.ts'
+import type { Exchange, QueryText } from '../exchange.ts'
 import { createStream, inPieces } from '../export/stream.ts'
-import type { ReplyOptions } from '../failure-reply.ts'
-import type { Reply } from '../reply.ts'
-import { beatText, beginText, endEvent, FEED_TYPE, omitLastId, readLastId, type Sent } from './events.ts'
+import { failureFields, type Reply, type ReplyOptions, textReply } from '../reply.ts'
 import type { OpenFeeds } from './open-feeds.ts'
+
+/**
+ * Names of the header in a query. `event-source-polyfill` adds the first by itself, and a browser's `EventSource` has
+ * no other way to begin after an event.
+ */
+const NAMES: readonly string[] = ['lastEventId', 'Last-Event-ID']
+
+type Asked = Pick<Exchange, 'query'> & { readonly request: Request }
+
+/**
+ * The last id that a client sends, not yet parsed; `""`: none. The header is later than the query: a browser repeats
+ * the query of the first connection. Throws 'bad_request' for a name given twice.
+ */
+function findLastId({ query, request }: Asked): string {
+  const header = request.headers.get('last-event-id') ?? ''
+  const [given = ''] = NAMES.map(name => findSingleValue(query, name)).filter(
+    value => value !== undefined && value !== '',
+  )
+  return header === '' ? given : header
+}
+
+/** Whether a client reconnects: it sends the id of an event. */
+const isReconnection = ({ query, request }: Asked): boolean =>
+  (request.headers.get('last-event-id') ?? '') !== '' ||
+  query.some(([name, value]) => NAMES.includes(name) && value !== '')
+
+/** The parameters without those that repeat the header. */
+const omitLastId = (query: Query): Query => query.filter(([name]) => !NAMES.includes(name))
+
+/** The id of the last event that a reconnecting client received. Throws 'bad_request'. */
+function readLastId(asked: Asked): LastId | LastRow | undefined {
+  const text = findLastId(asked)
+  if (text === '') return undefined
+  const id = readId(text) ?? readLastRow(text)
+  if (id !== undefined) return id
+  throw badRequest(
+    {
+      en: `Last-Event-ID is ${shown(text)}; it must be the id of an event: a whole number of at most 15 digits, or the whole id as the feed gave it.`,
+      zh: `Last-Event-ID 的值为 ${shown(text)}；应为事件的 id：不超过 15 位的非负整数，或事件流给出的完整 id。`,
+    },
+    { parameter: 'Last-Event-ID' },
+  )
+}
+
+/** The media type of server-sent events (html.spec.whatwg.org, "Server-sent events"). */
+export const FEED_TYPE = 'text/event-stream; charset=utf-8'
+
+/** Milliseconds before a client reconnects. A stop ends all feeds at once, so each has a time of its own. */
+const RETRY_MS = 1_000
+const SPREAD_MS = 2_000
+/** The same for a client that was not served. More of them come than the plan of a key serves in a second. */
+const LONG_SPREAD_MS = 9_000
+/** The longest wait, seconds, however much of the day is left: a client that waits longer seems to be broken. */
+const LONGEST_SECONDS = 60
+
+const retryText = (leastMs: number, spreadMs: number): string =>
+  `retry: ${Math.round(leastMs + Math.random() * spreadMs)}\n`
+
+/**
+ * The beginning of a feed, which is sent at once: an event with the id from which a client that reconnects before its
+ * first row continues. It has data, because some clients drop an id without data. `id` undefined: the client requested
+ * rows from a later number.
+ */
+function beginText(
+  { height, head }: { readonly height: number; readonly head: HeadNow | undefined },
+  id: string | undefined,
+): string {
+  const begin = id === undefined ? '\n' : `id: ${id}\n${formatEvent('begin', { block_height: String(height) })}`
+  return `${retryText(RETRY_MS, SPREAD_MS)}${standText(height, head)}\n${begin}`
+}
+
+/**
+ * The answer to a request for events that cannot be served now: a stream that ends at once. An `EventSource` reconnects
+ * after it with its last id, but stops for good after a status other than 200. While the service starts or stops, every
+ * request for events gets it; later, those that continue a feed. undefined: the failure is the answer.
+ */
+export function pausedFeed(
+  exchange: Pick<QueryText, 'query'> & { readonly request: Request; readonly replyOptions: ReplyOptions },
+  failure: Failure,
+): Reply | undefined {
+  if (!isFeed(exchange)) return undefined
+  const isRestart = failure instanceof Restarting
+  if (!isRestart && !(isPassing(failure) && isReconnection(exchange))) return undefined
+  const { message } = failureFields(failure, exchange.replyOptions)
+  const { retryAfter = codes[failure.kind].retryAfter ?? 1 } = failure.details
+  const seconds = Math.min(LONGEST_SECONDS, Number(retryAfter))
+  const retry = isRestart ? retryText(RETRY_MS, SPREAD_MS) : retryText(seconds * 1_000, LONG_SPREAD_MS)
+  const text = `${retry}: ${message.replaceAll(/\s+/g, ' ')}\n\n`
+  return textReply(200, { type: FEED_TYPE, text }, { headers: { 'Cache-Control': 'no-store' } })
+}
+
+const isFeed = ({ query, request }: Pick<QueryText, 'query'> & { readonly request: Request }): boolean =>
+  query.some(([name, value]) => name === 'format' && value === 'sse') ||
+  request.headers.get('accept')?.includes('text/event-stream') === true
+
+/** Whether the same request may succeed later: a limit, or a fault of the service. */
+const isPassing = ({ kind }: Failure): boolean => kind === 'rate_limited' || codes[kind].status >= 500
+
+/** A heartbeat: no new rows up to a height. */
+const beatText = (height: number, head: HeadNow | undefined): string => `${standText(height, head)}\n\n`
+
+/** A comment with the published height, and with the head's height, or its status when that height is unknown. */
+const standText = (height: number, head: HeadNow | undefined): string =>
+  `: block ${height}${head === undefined ? '' : `, head ${head.height ?? head.status}`}`
+
+/** The position of a client: its last irreversible row, and the id of its last event. */
+type Sent = { readonly seq: number | undefined; readonly id: string }
+
+/** The last event of a feed. */
+function endEvent(end: FeedEnd, { seq, id }: Sent, options: ReplyOptions): string {
+  const { lang } = options
+  switch (end.kind) {
+    case 'cut':
+      return formatEvent('cut', { seq, message: CUT[lang](id) })
+    case 'reset':
+      return `id: ${end.id}\n${formatEvent('reset', {
+        seq: end.seq,
+        block_height: String(end.height),
+        message: RESET[lang](end),
+      })}`
+    case 'end':
+      return formatEvent('end', { seq, ...failureFields(end.failure, options) })
+  }
+}
+
+/** A named event, with data as JSON. */
+export const formatEvent = (name: string, data: Readonly<Record<string, unknown>>): string =>
+  `event: ${name}\ndata: ${writeJson(data)}\n\n`
+
+const CUT = {
+  en: (id: string) => `Rows came faster than they were read. Continue with Last-Event-ID ${id}.`,
+  zh: (id: string) => `读取速度跟不上新记录。请以 Last-Event-ID ${id} 继续。`,
+}
+
+type Reset = Extract<FeedEnd, { kind: 'reset' }>
+
+const RESET = {
+  en: ({ seq, id, height }: Reset) =>
+    `Blocks were taken back by a repair. Discard the rows after ${seq === undefined ? 'block' : 'seq'} ${seq ?? height}, and continue with Last-Event-ID ${id}.`,
+  zh: ({ seq, id, height }: Reset) =>
+    `部分区块已在修复中撤回。请丢弃${seq === undefined ? '区块' : ' seq'} ${seq ?? height} 之后的记录，并以 Last-Event-ID ${id} 继续。`,
+}
 
 /** Maximum bytes that wait for one reader. All readers of a list share the buffered rows. */
 const MAX_BYTES = 256 * 1024

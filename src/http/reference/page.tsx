@@ -9,8 +9,16 @@ import type { Assets } from '../assets.ts'
 import { codes } from '../codes.ts'
 import { formatRoute } from '../openapi/action-operation.ts'
 import { formatMethodTemplate, rpcMethods } from '../rpc-methods.ts'
-import { actionSection, definitions, type ReferenceLang } from './action.ts'
-import { formatCurl, type Html, html, type SampleCall, table } from './html.ts'
+import {
+  actionSection,
+  definitions,
+  formatCurl,
+  type Html,
+  html,
+  type ReferenceLang,
+  type SampleCall,
+  table,
+} from './action.ts'
 import { commonParameters, headerTexts, paragraphs, words } from './text.ts'
 
 /** Instructions for a task that needs several calls, or care. */

@@ -1,6 +1,6 @@
 import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
-import { formatId } from '#indices/position.ts'
+import { formatId } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
 import { type AnyIndex, historyIndices, type StateChange, type StateIndex, stateIndices } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId } from '#indices/list.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { View } from '#store/port.ts'
 import { batchOf, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'

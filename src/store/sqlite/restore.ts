@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
-import { blockId, transactionId } from '#indices/position.ts'
+import { blockId, transactionId } from '#indices/list.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'

@@ -1,7 +1,7 @@
 import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/define.ts'
-import { formatId, idLength, parsePosition, partOfId, TX_PLACES } from '#indices/position.ts'
+import { formatId, idLength, parsePosition, partOfId, TX_PLACES } from '#indices/list.ts'
 import { missingData } from '#store/failures.ts'
 import type { Cell, FormerLayout, SqliteConnection } from './connection.ts'
 import { packText, unpackText } from './packed/text.ts'

@@ -1,5 +1,5 @@
 import type { FieldKind, Index, Order } from '#indices/define.ts'
-import { TX_PLACES } from '#indices/position.ts'
+import { TX_PLACES } from '#indices/list.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { type Follows, findFollows } from './packed/values.ts'
 

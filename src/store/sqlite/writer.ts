@@ -1,7 +1,7 @@
 import { hash8 } from '#chain/hash.ts'
 import { Failure } from '#failure/failure.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId } from '#indices/list.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { refuseDifferent, unfinishedRepair } from '#store/failures.ts'
 import { checkIdentity } from '#store/identity.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId } from '#indices/list.ts'
 import type { StateChange } from '#indices/registry.ts'
 import type { WealthDoc } from '#indices/wealth.ts'
 import { wealth } from '#indices/wealth.ts'

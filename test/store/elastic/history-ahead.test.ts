@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
-import { blockId, recordId } from '#indices/position.ts'
+import { blockId, recordId } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Batch, Store, Writer } from '#store/port.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { recordId } from '#indices/position.ts'
+import { recordId } from '#indices/list.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { type CliFolder, cliFolder, type Outcome } from '../../support/processes/cli-process.ts'
 import { ROOT } from '../../support/root.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
-import { blockId, recordId } from '#indices/position.ts'
+import { blockId, recordId } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Batch } from '#store/port.ts'

@@ -1,7 +1,6 @@
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import type { DocOf, Field } from '#indices/define.ts'
-import { type ListDoc, lists, toPlace } from '#indices/list.ts'
-import { blockId, recordId, transactionId } from '#indices/position.ts'
+import { blockId, type ListDoc, lists, recordId, toPlace, transactionId } from '#indices/list.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { type AnyIndex, DERIVATION, type StateChange } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'

@@ -4,7 +4,7 @@ import type { Store, Writer } from '#store/port.ts'
 import { identity } from './fixture.ts'
 
 /** An empty store for one group of tests. */
-export type Opened = {
+type Opened = {
   /** The store does not exist yet. */
   readonly store: Store
   /** Another handle on the same data, as a second process has. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
-import { lists } from '#indices/list.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId, lists } from '#indices/list.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Store, View } from '#store/port.ts'

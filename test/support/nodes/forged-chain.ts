@@ -16,7 +16,7 @@ export type Written = {
   transactions: WrittenTransaction[]
   [field: string]: unknown
 }
-export type WrittenTransaction = {
+type WrittenTransaction = {
   hash: string
   actions: { contract: string; action_name: string; data: string }[]
   tx_receipt: {

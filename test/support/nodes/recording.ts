@@ -147,23 +147,3 @@ export const oracle: () => Promise<Oracle> = once(async () => {
     other: part('other'),
   }
 })
-
-/** The purpose of a sent transaction (`kind`) and its outcome. Refused transactions have no block. */
-type LoggedTransaction = {
-  readonly hash: string
-  readonly kind: string
-  readonly expect: string
-  readonly publisher: string
-  readonly status?: string
-  readonly block?: number
-  readonly refused?: string
-}
-
-/** Every transaction that was sent to the recorded chain, in the order sent (`log.ndjson`). */
-export const sentTransactions: () => Promise<readonly LoggedTransaction[]> = once(async () => {
-  const text = gunzipSync(await readFile(join(RECORDING, 'log.ndjson.gz'))).toString()
-  return text
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line) as LoggedTransaction)
-})

@@ -43,7 +43,9 @@ test('an item: what becomes of it depends on its action and its answer', () => {
 
 test('an item: its length is in bytes, with what was seen of the document', () => {
   expect(toItem('create', { index: 'i', id: 'é"' }, '{"a":1}').bytes).toBe(47)
-  expect(rewriteSeenItem(toItem('create', { index: 'i', id: 'x' }, '{"a":1}'), { seqNo: 7, primaryTerm: 2 })).toMatchObject({
+  expect(
+    rewriteSeenItem(toItem('create', { index: 'i', id: 'x' }, '{"a":1}'), { seqNo: 7, primaryTerm: 2 }),
+  ).toMatchObject({
     lines: '{"index":{"_index":"i","_id":"x","if_seq_no":7,"if_primary_term":2}}\n{"a":1}\n',
     bytes: 77,
   })

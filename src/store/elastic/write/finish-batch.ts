@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId } from '#indices/list.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import { missingData, RUN_REPAIR, unfinishedRepair } from '#store/failures.ts'

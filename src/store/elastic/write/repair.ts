@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
-import { blockId, transactionId } from '#indices/position.ts'
+import { blockId, transactionId } from '#indices/list.ts'
 import { historyIndices } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { transactions } from '#indices/transaction.ts'

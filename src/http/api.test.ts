@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Query } from '#actions/request/query.ts'
-import { linkHeader } from './links.ts'
+import { linkHeader } from './api.ts'
 
 const taken = new Set(['module', 'account', 'page', 'size', 'sort'])
 const KEY = 'il_0123456789abcdefABCDEF0123456789'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { seeded } from '#test/support/seeded.ts'
-import { numberText, parsePackedNumber } from './series-entry.ts'
+import { numberText, parsePackedNumber } from './series.ts'
 
 const next = seeded(36)
 const random = (digits: number): bigint =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isRoutable, MAX_PARAMETERS, parseQuery, parseTarget } from './request-text.ts'
+import { isRoutable, MAX_PARAMETERS, parseQuery, parseTarget } from './exchange.ts'
 
 const good: readonly (readonly [text: string, query: readonly (readonly [string, string])[]])[] = [
   ['', []],
