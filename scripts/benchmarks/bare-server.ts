@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { parseArgs } from 'node:util'
 import { lists, toPlace } from '#indices/list.ts'
-import { recordsSql } from '#store/sqlite/read.ts'
+import { recordsSql } from '#store/sqlite/view.ts'
 import { openPlace } from './place.ts'
 
 /**

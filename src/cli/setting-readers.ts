@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { parseIpRange, type Trusted } from '#http/client-address.ts'
+import { parseIpRange, type Trusted } from '#http/exchange.ts'
 import { KEY_MAX_LENGTH } from '#keys/keyring.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/clock.ts'
 

@@ -11,8 +11,8 @@ import type { Exposition } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import type { Trusted } from './client-address.ts'
 import type { HttpCounts } from './counts.ts'
+import type { Trusted } from './exchange.ts'
 import type { Stopping } from './stopping.ts'
 
 /** The parts and settings of the service. */

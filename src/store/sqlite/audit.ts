@@ -6,10 +6,10 @@ import { nothingLoaded } from '#store/failures.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import { type Cell, FILE_DAMAGED, guarded, openReader, type SqliteConnection } from './connection.ts'
 import { checkFingerprint, getPublished } from './meta.ts'
-import { getById } from './read.ts'
 import { columnList, idOfKey, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
 import { inspect } from './schema.ts'
 import { createTable, quoted, ROW, type SqlTable } from './tables.ts'
+import { getById } from './view.ts'
 
 /** Documents per page: transactions of some KB each make a page of some MB. */
 const PAGE = 1_000n

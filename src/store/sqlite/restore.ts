@@ -10,9 +10,9 @@ import { findUndoHeight } from './commit.ts'
 import { guarded, openWriter, type SqliteConnection } from './connection.ts'
 import { acquireLock } from './lock.ts'
 import { getIdentity, getPublished, inTransaction, putIdentity, putPublished, putUnderRepair } from './meta.ts'
-import { getById, lastBlock } from './read.ts'
 import { inspect } from './schema.ts'
 import { createTable, quoted } from './tables.ts'
+import { getById, lastBlock } from './view.ts'
 import { refuseSecond } from './writer.ts'
 
 /**

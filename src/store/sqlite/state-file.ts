@@ -13,8 +13,8 @@ import { clearUndo, createUndo, indexNamed, keepUndo, revertLast, upsert } from 
 import { guarded, openOrCreate, type SqliteConnection } from './connection.ts'
 import { acquireLock } from './lock.ts'
 import { inTransaction } from './meta.ts'
-import { getById, openStateReader } from './read.ts'
 import { createTable, fieldIndexName, META, orderIndexName, quoted, type SchemaObject } from './tables.ts'
+import { getById, openStateReader } from './view.ts'
 
 /** Tables of state with the indexes that a loader reads: counted orders, and the times of frozen amounts. */
 const SCHEMA: readonly SchemaObject[] = [

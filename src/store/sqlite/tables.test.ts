@@ -6,9 +6,9 @@ import { producers } from '#indices/producer.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import { inMemory, type SqliteConnection } from './connection.ts'
-import { dueSql, findSql, momentSql, namesSql, newRecordsSql, rankAfterSql, rankSql, recordsSql } from './read.ts'
 import { findSchemaDifferences } from './schema.ts'
 import { createTable, fingerprint, namesColumn, schema } from './tables.ts'
+import { dueSql, findSql, momentSql, namesSql, newRecordsSql, rankAfterSql, rankSql, recordsSql } from './view.ts'
 
 /** SQLite's query plan: one step per line. */
 const planOf = (sql: string): readonly string[] =>

@@ -1,21 +1,312 @@
+import { MAX_INT64, MIN_INT64 } from '#chain/bounds.ts'
 import { Failure } from '#failure/failure.ts'
-import type { DocOf, Index } from '#indices/define.ts'
+import { type BalanceDoc, balances } from '#indices/balance.ts'
+import { blocks } from '#indices/block.ts'
+import type { DocOf, Index, Order } from '#indices/define.ts'
+import { formatId, type ListDoc, listAndOrdinal, toPlace } from '#indices/list.ts'
+import { type ListedRecord, type RecordDoc, records } from '#indices/record.ts'
+import type { StateChange, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
+import {
+  compareStandings,
+  findCountedOrder,
+  findStanding,
+  LAST_NAME,
+  type Standing,
+  type StandingRange,
+  standingFields,
+} from '#indices/standing.ts'
 import { type BoundedCache, boundedCache, countDocCharacters } from '#store/bounded-cache.ts'
-import type { Published, View } from '#store/port.ts'
-import { requireRanking, rowsOfPage } from '#store/ranking.ts'
+import { missingData } from '#store/failures.ts'
+import type { Moment, Published, View } from '#store/port.ts'
+import { type Ranking, type RankingRows, requireRanking, rowsOfPage } from '#store/ranking.ts'
+import type { StateReader } from '#store/state-port.ts'
 import { yieldEventLoop } from '#time/clock.ts'
 import type { SqliteConnection } from './connection.ts'
 import { getPublished, isUnderRepair } from './meta.ts'
+import { WORDS } from './packed/values.ts'
+import { columnList, formerRow, keyCells, keyCondition, keyList, toDoc } from './rows.ts'
 import {
-  findByField,
-  getById,
-  namedRows,
-  rankedRows,
-  selectListRecords,
-  selectMoments,
-  selectNewRecords,
-} from './read.ts'
+  createTable,
+  fieldIndexName,
+  formatCondition,
+  namesColumn,
+  orderIndexName,
+  quoted,
+  ROW,
+  type SqlTable,
+  sortKeys,
+} from './tables.ts'
+
+/** Statements that read a document by its id, by index; each is built once. */
+const selects = new Map<string, { readonly table: SqlTable; readonly sql: string }>()
+
+export function getById(connection: SqliteConnection, index: Index, id: string): object | undefined {
+  let select = selects.get(index.name)
+  if (select === undefined) {
+    const table = createTable(index)
+    const sql = `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`
+    select = { table, sql }
+    selects.set(index.name, select)
+  }
+  const { table, sql } = select
+  const key = keyCells(table, id)
+  if (key === undefined) return undefined
+  const cells = connection.layout === undefined ? connection.row(sql, ...key) : formerRow(connection, table, id)
+  return cells && toDoc(table, cells)
+}
+
+const blocksTable = createTable(blocks)
+/** Height of the highest stored block; undefined: none. */
+export function lastBlock(connection: SqliteConnection): number | undefined {
+  const key = connection.row(`SELECT max(${keyList(blocksTable)}) FROM ${quoted(blocksTable.name)}`)?.[0]
+  return typeof key === 'bigint' ? Number(key) : undefined
+}
+
+/** Documents with a value in a field of `finds`, ordered by id. */
+export function findByField(
+  connection: SqliteConnection,
+  index: Index,
+  { field, value }: { readonly field: string; readonly value: bigint },
+): readonly object[] {
+  const table = createTable(index)
+  // Hashes practically never share 8 bytes by chance.
+  return connection.rows(findSql(table, field), value, 16n).map(cells => toDoc(table, cells))
+}
+
+export const findSql = (table: SqlTable, field: string): string =>
+  `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
+  ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ?` +
+  ` ORDER BY ${keyList(table)} LIMIT ?`
+
+const recordsTable = createTable(records)
+const byPlace =
+  `FROM ${quoted(recordsTable.places ?? '')} AS p` +
+  ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"`
+
+/** The columns of a listed record; the time is text, because it has more digits than a double. */
+export const recordsSql =
+  'SELECT r."height", r."tx", r."index", r."tx_hash", CAST(r."time" AS TEXT), r."contract", r."action_name", r."data",' +
+  ' r."return", r."status_code", r."from", r."to", r."amount", r."creator", r."deployed", r."receipt", r."overflow"' +
+  ` ${byPlace} WHERE p."place" BETWEEN ? AND ? ORDER BY p."place"`
+
+/** Rows of a list with the requested ordinals that exist, ascending: one range of the table of places. */
+function selectListRecords(
+  connection: SqliteConnection,
+  list: ListDoc,
+  { first, last }: { readonly first: number; readonly last: number },
+): readonly ListedRecord[] {
+  const from = Math.max(first, 1)
+  const to = Math.min(last, list.count)
+  if (from > to) return []
+  const rows = connection.numberRows(recordsSql, toPlace(list.number, from), toPlace(list.number, to))
+  if (rows.length !== to - from + 1)
+    throw missingData(`List '${list.id}' has ${rows.length} rows from ${from} to ${to} of ${list.count}.`)
+  // As `toDoc` would decode it. Written out for speed, because each page of a list has dozens of rows.
+  return rows.map(cells => {
+    const [height, tx, index] = cells as [number, number, number]
+    const { 5: contract, 6: action, 8: result, 9: status } = cells
+    const record = {
+      id: formatId(height, tx, index),
+      height,
+      tx,
+      index,
+      tx_hash: cells[3],
+      time: BigInt(cells[4] as string),
+      contract: typeof contract === 'number' ? WORDS[contract] : contract,
+      action_name: typeof action === 'number' ? WORDS[action] : action,
+      data: cells[7],
+      return: typeof result === 'number' ? WORDS[result] : result,
+      status_code: typeof status === 'number' ? WORDS[status] : status,
+      from: cells[10],
+      to: cells[11],
+      amount: cells[12] ?? undefined,
+      creator: cells[13] ?? undefined,
+      deployed: cells[14] ?? undefined,
+      receipt: cells[15] ?? undefined,
+      overflow: cells[16] !== 0,
+    }
+    const unreadable = WORD_FIELDS.find(name => typeof record[name] !== 'string')
+    if (unreadable !== undefined)
+      throw missingData(`Field '${unreadable}' of ${recordsTable.name} '${record.id}' cannot be read.`)
+    return record as ListedRecord
+  })
+}
+
+const WORD_FIELDS = ['contract', 'action_name', 'return', 'status_code'] as const
+
+export const newRecordsSql =
+  `SELECT ${columnList(recordsTable)} FROM ${quoted(recordsTable.name)}` +
+  ` WHERE "height" > ? ORDER BY ${keyList(recordsTable)}`
+
+/** `View.newRecords`: reads all rows of the blocks above a height and filters those of the lists. */
+const selectNewRecords = (
+  connection: SqliteConnection,
+  lists: ReadonlyMap<number, number>,
+  height: number,
+): readonly RecordDoc[] =>
+  connection
+    .rows(newRecordsSql, BigInt(height))
+    .map(cells => toDoc(recordsTable, cells) as RecordDoc)
+    .filter(({ places }) =>
+      places.some(place => {
+        const { list, ordinal } = listAndOrdinal(place)
+        return ordinal > (lists.get(list) ?? Number.POSITIVE_INFINITY)
+      }),
+    )
+
+export const momentSql = `SELECT r."height", r."time" ${byPlace} WHERE p."place" = ?`
+
+/** Heights and times of single rows of a list, with one look-up per row. */
+const selectMoments = (connection: SqliteConnection, list: ListDoc, ordinals: readonly number[]): readonly Moment[] =>
+  ordinals.map(ordinal => {
+    const [height, time] = connection.row(momentSql, toPlace(list.number, ordinal)) ?? []
+    if (typeof height !== 'bigint' || typeof time !== 'bigint')
+      throw missingData(`List '${list.id}' has no row ${ordinal} of ${list.count}.`)
+    return { height: Number(height), time }
+  })
+
+const balancesTable = createTable(balances)
+export const dueSql =
+  `SELECT ${columnList(balancesTable)} FROM ${quoted(balancesTable.name)}` +
+  ` INDEXED BY ${quoted(fieldIndexName(balancesTable.name, 'next_due'))}` +
+  ' WHERE "next_due" >= ? AND "next_due" <= ? ORDER BY "next_due", "id" LIMIT ?'
+
+/**
+ * Rows of an order along the order's own index; each skipped row costs some 30 ns. Only the start of a range
+ * matters here, because rows are read sequentially and at most `limit`.
+ */
+function rankedRows<I extends StateIndex>(
+  connection: SqliteConnection,
+  { index, name, order, group }: Ranking<I>,
+  { range, skip, limit }: RankingRows,
+): readonly DocOf<I>[] {
+  const named = group === undefined ? [] : [group]
+  const counts = [BigInt(limit), BigInt(skip)]
+  const { after } = range ?? {}
+  const ranked = `${index.name}.${name}`
+  let built = statements.get(ranked)
+  if (built === undefined) {
+    const own = createTable(index)
+    built = {
+      table: own,
+      all: rankSql(own, name, order),
+      rest: order.counted ? rankAfterSql(own, name, order) : '',
+    }
+    statements.set(ranked, built)
+  }
+  const { table, all, rest } = built
+  const rows =
+    after === undefined
+      ? connection.rows(all, ...named, ...counts)
+      : connection.rows(rest, ...named, after.amount, after.name, ...named, after.amount, ...counts)
+  // Rows of an index's table are its documents.
+  return rows.map(cells => toDoc(table, cells) as DocOf<I>)
+}
+
+/** The statements that read an order from its top, and from a standing on, by index and order; each is built once. */
+const statements = new Map<string, { readonly table: SqlTable; readonly all: string; readonly rest: string }>()
+
+/** Parameters: the group if there is one, then limit and offset. */
+export function rankSql(table: SqlTable, orderName: string, order: Order): string {
+  const all = alongIndex(table, orderName, order)([])
+  return byId(table, order, `${all} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
+}
+
+/**
+ * Parameters: the group if there is one, an amount and a name; again the group and the amount; limit and
+ * offset. It reads two ranges of the index: the members with the same amount beyond the name, then the rest.
+ * Thus an amount that thousands of members share is not scanned.
+ */
+export function rankAfterSql(table: SqlTable, orderName: string, order: Order): string {
+  const fields = standingFields(order)
+  const [amount, name] = [quoted(fields.amount), quoted(fields.member)]
+  const run = alongIndex(table, orderName, order)
+  const ties = run([`${amount} = ?`, `${name} > ?`])
+  const rest = run([`${amount} < ?`])
+  return byId(table, order, `${ties} UNION ALL ${rest} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
+}
+
+/**
+ * Selects ids along the index of an order, with additional conditions. INDEXED BY makes a plan without the
+ * index an error instead of a slow answer.
+ */
+function alongIndex(table: SqlTable, orderName: string, order: Order) {
+  const keys = order.by.map(([field]) => quoted(field)).join(', ')
+  const own = [
+    ...(order.group === undefined ? [] : [`${quoted(order.group)} = ?`]),
+    ...[formatCondition(order)].filter(condition => condition !== undefined),
+  ]
+  return (more: readonly string[]): string => {
+    const conditions = [...own, ...more]
+    return (
+      `SELECT "id" AS "ranked", ${keys} FROM ${quoted(table.name)}` +
+      ` INDEXED BY ${quoted(orderIndexName(table.name, orderName))}` +
+      (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`)
+    )
+  }
+}
+
+// The inner query takes the ids from the index alone, so that skipped rows need no look-up. The outer sort is
+// of `limit` rows.
+const byId = (table: SqlTable, order: Order, ids: string): string =>
+  `SELECT ${columnList(table, 'r')} FROM (${ids})` +
+  ` CROSS JOIN ${quoted(table.name)} AS "r" ON "r"."id" = "ranked" ORDER BY ${sortKeys(order, 'r')}`
+
+/** Documents whose names begin with a text, by name: one range of the index of names. */
+function namedRows(
+  connection: SqliteConnection,
+  index: Index,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): readonly object[] {
+  const table = createTable(index)
+  const rows = connection.rows(namesSql(table, namesColumn(index) ?? 'id'), text, text + LAST_NAME, BigInt(limit))
+  return rows.map(cells => toDoc(table, cells))
+}
+
+/** Parameters: a text, the end of the names with that prefix, and a limit. */
+export const namesSql = (table: SqlTable, column: string): string =>
+  `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
+  ` WHERE ${quoted(column)} >= ? AND ${quoted(column)} < ? ORDER BY ${quoted(column)} LIMIT ?`
+
+const STEP = 1_000
+
+/** Reads state through `read`, which passes its open connection. */
+export function openStateReader(read: <T>(work: (reader: SqliteConnection) => T) => T): StateReader {
+  return {
+    get: <I extends StateIndex>(index: I, id: string) =>
+      read(reader => getById(reader, index, id)) as DocOf<I> | undefined,
+    // Users choose these times, so any int64 is possible.
+    due: ({ after, until, limit }) =>
+      read(reader => {
+        if (after === MAX_INT64) return []
+        const from = after === undefined ? MIN_INT64 : after + 1n
+        const rows = reader.rows(dueSql, from, until, BigInt(limit))
+        return rows.map(cells => toDoc(balancesTable, cells) as BalanceDoc)
+      }),
+    members: range => read(reader => readMembers(reader, range)),
+  }
+}
+
+function readMembers(reader: SqliteConnection, range: StandingRange): readonly StateChange['doc'][] {
+  const order = findCountedOrder(range.index)
+  if (order === undefined) throw new TypeError(`No order of ${range.index.name} is counted.`)
+  // Counted orders are orders of state.
+  const ranking = requireRanking({ ...range, index: range.index as StateIndex })
+  const found: StateChange['doc'][] = []
+  for (let after: Standing | undefined = range.after; ; ) {
+    const rows = { range: { after, tied: Number.POSITIVE_INFINITY }, skip: 0, limit: STEP }
+    const part = rankedRows(reader, ranking, rows) as readonly object[] as readonly StateChange['doc'][]
+    for (const doc of part) {
+      const standing = findStanding(order, doc)
+      if (standing === undefined) throw new TypeError(`A document of ${range.index.name} is in no ranking.`)
+      if (range.until !== undefined && compareStandings(standing, range.until) > 0) return found
+      found.push(doc)
+      after = standing
+    }
+    if (part.length < STEP) return found
+  }
+}
 
 /** The cached state of a connection for one version of the file. */
 export type ReadState = {

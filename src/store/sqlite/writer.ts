@@ -34,9 +34,9 @@ import {
   requireOwn,
   toText,
 } from './meta.ts'
-import { findByField, getById, lastBlock, openStateReader } from './read.ts'
 import { findSchemaDifferences, inspect } from './schema.ts'
 import type { FarBatches, FarBatchesOf } from './threads/far-batches.ts'
+import { findByField, getById, lastBlock, openStateReader } from './view.ts'
 
 type WriteLockParts = {
   readonly name: string
