@@ -6,6 +6,10 @@ const moved = (from: string, to: string, amount: string): Receipt => ({
   funcName: 'token.iost/transfer',
   content: JSON.stringify(['iost', from, to, amount, '']),
 })
+const returned = (from: string, to: string, amount: string): Receipt => ({
+  funcName: 'token.iost/transferFreeze',
+  content: `["iost","${from}","${to}","${amount}",1795849203597000000,""]`,
+})
 const told = (funcName: string, ...args: readonly string[]): Receipt => ({ funcName, content: JSON.stringify(args) })
 function call(name: string, ...args: readonly string[]): Action {
   const [contract = '', actionName = ''] = name.split('/')
@@ -18,16 +22,22 @@ function stakesOf(receipts: readonly Receipt[], actions: readonly Action[] = [])
   return receipts.flatMap((_, receipt) => (isStake({ index: 0, receipt }) ? [receipt] : []))
 }
 
-// `test/http/books.test.ts` compares the labels of the recording, with its votes, pledges, polls and false receipts.
 describe('stakes: a movement is one if the receipt directly after it says so', () => {
   test.each<readonly [string, readonly Receipt[], readonly number[]]>([
+    ['vote', [moved('alice', 'vote.iost', '5'), told('vote_producer.iost/vote', 'alice', 'prod', '5')], [0]],
+    ['unvote', [returned('vote.iost', 'alice', '5'), told('vote_producer.iost/unvote', 'alice', 'prod', '5')], [0]],
+    ['pledge', [moved('alice', 'gas.iost', '5'), told('gas.iost/pledge', 'alice', 'bobby', '5.0')], [0]],
+    ['unpledge', [returned('gas.iost', 'alice', '5'), told('gas.iost/unpledge', 'alice', 'bobby', '5')], [0]],
     [
       'own vote',
       [moved('alice', 'vote.iost', '5'), told('vote_producer.iost/voteFor', 'alice', 'alice', 'prod', '5')],
       [0],
     ],
     ['vote for another', [moved('a', 'vote.iost', '5'), told('vote_producer.iost/voteFor', 'a', 'b', 'prod', '5')], []],
+    ['transfer', [moved('alice', 'vote.iost', '1.5')], []],
+    ['poll', [moved('alice', 'vote.iost', '1000'), returned('vote.iost', 'alice', '5')], []],
     ['another account', [moved('alice', 'vote.iost', '5'), told('vote_producer.iost/vote', 'bobby', 'prod', '5')], []],
+    ['another contract', [moved('alice', 'vote.iost', '5'), told('ContractX/vote', 'alice', 'prod', '5')], []],
     [
       'transfers beside a vote',
       [
