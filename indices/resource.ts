@@ -19,3 +19,13 @@ export const resources = defineIndex({
   },
 })
 export type ResourceDoc = DocOf<typeof resources>
+
+/** Of an owner that never had gas or RAM. */
+export const NO_RESOURCES: Omit<ResourceDoc, 'id'> = {
+  gas_pledge: 0n,
+  gas_limit: 0n,
+  gas_stock: 0n,
+  gas_updated: 0n,
+  ram_used: 0n,
+  ram_total: 0n,
+}

@@ -19,7 +19,7 @@ test('holdPermit: a permit is released when the work ends or fails', async () =>
   expect(taken).toBe(0)
 })
 
-test('keptAnswers: a call that waits for an equal one is released when it is over itself', async () => {
+test('shared answers: a call that waits for an equal one is released when it is over itself', async () => {
   const kept = createAnswerCache<{ readonly text: string }>({ maxCharacters: 100_000, onAnswer: () => undefined })
   const [edition, client] = [{}, new AbortController()]
   const [first, second] = [kept.begin(), kept.begin()]

@@ -7,7 +7,7 @@ import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { listOf } from '#indices/list.ts'
 import { pledges } from '#indices/pledge.ts'
-import { type ResourceDoc, resources } from '#indices/resource.ts'
+import { NO_RESOURCES, resources } from '#indices/resource.ts'
 import { parseHeld, seriesOf } from '#indices/series.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
@@ -111,7 +111,7 @@ export const getAccountDetail = defineAction({
     const { view } = context
     const found = await view.get(accounts, name)
     if (found === undefined) throw unknown(context, 'account', name)
-    const [resource = NOTHING, ram, pledged, { ballots }] = await Promise.all([
+    const [resource = NO_RESOURCES, ram, pledged, { ballots }] = await Promise.all([
       view.get(resources, name),
       view.get(balances, balanceId('ram', name)),
       wholeOrder(view, { index: pledges, order: 'ofPledger', group: name }),
@@ -143,16 +143,6 @@ export const getAccountDetail = defineAction({
   fails: ['not_found', 'loading'],
   example: { account: 'busyhub' },
 })
-
-/** An account without pledges or RAM. */
-const NOTHING: Omit<ResourceDoc, 'id'> = {
-  gas_pledge: 0n,
-  gas_limit: 0n,
-  gas_stock: 0n,
-  gas_updated: 0n,
-  ram_used: 0n,
-  ram_total: 0n,
-}
 
 export const getAccountAssets = defineAction({
   module: 'account',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
 import { toExitCode } from './command.ts'
 
-test('exitCodeFor: the code shows the cause and whether a retry can help', () => {
+test('exit codes: the code shows the cause and whether a retry can help', () => {
   expect([
     toExitCode(new Failure('usage', 'x')),
     toExitCode(new Failure('not_found', 'x')),
@@ -15,7 +15,7 @@ test('exitCodeFor: the code shows the cause and whether a retry can help', () =>
   ]).toEqual([2, 2, 3, 3, 1, 1, 1])
 })
 
-test('exitCodeFor: the code is 75 exactly for temporary failures', () => {
+test('exit codes: the code is 75 exactly for temporary failures', () => {
   expect([
     toExitCode(new Failure('unavailable', 'x')),
     toExitCode(new Failure('loading', 'x')),
@@ -25,7 +25,7 @@ test('exitCodeFor: the code is 75 exactly for temporary failures', () => {
   ]).toEqual([75, 75, 75, 2, 3])
 })
 
-test('exitCodeFor: an error of the system is one of the operator if it is about a file, else it passes', () => {
+test('exit codes: an error of the system is one of the operator if it is about a file, else it passes', () => {
   const thrownBy = (work: () => unknown): unknown => {
     try {
       return work()

@@ -5,7 +5,7 @@ import { isContractId, isSystemContract, parseDeployHash } from '#chain/names.ts
 import { Failure } from '#failure/failure.ts'
 import { contracts } from '#indices/contract.ts'
 import { type PledgeDoc, pledgeId, pledges } from '#indices/pledge.ts'
-import { type ResourceDoc, resources } from '#indices/resource.ts'
+import { NO_RESOURCES, type ResourceDoc, resources } from '#indices/resource.ts'
 import { seriesOf } from '#indices/series.ts'
 import { findDigits, findText, type ParsedReceipt, parseActionArguments } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
@@ -86,15 +86,7 @@ const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 /** Gas and RAM of an owner; all zero for an owner that never had any. */
 const getResource = (state: State, owner: string): ResourceDoc =>
-  state.get(resources, owner) ?? {
-    id: owner,
-    gas_pledge: 0n,
-    gas_limit: 0n,
-    gas_stock: 0n,
-    gas_updated: 0n,
-    ram_used: 0n,
-    ram_total: 0n,
-  }
+  state.get(resources, owner) ?? { id: owner, ...NO_RESOURCES }
 
 function changeResource(state: State, owner: string, change: Partial<ResourceDoc>): void {
   state.put(resources, { ...getResource(state, owner), ...change })

@@ -95,7 +95,7 @@ function network(text: string): string | undefined {
   return address === undefined ? undefined : toNetwork(address)
 }
 
-test('ipAddressIn: only addresses are read, and addresses in one /64 are one network', () => {
+test('IP addresses: only addresses are read, and addresses in one /64 are one network', () => {
   expect(network('192.0.2.1')).toBe('c0000201')
   expect(network('::ffff:192.0.2.1')).toBe('c0000201')
   expect(network('::ffff:c000:0201')).toBe('c0000201')
@@ -118,12 +118,12 @@ test.each([
   ['10.0.0.1', '::ffff:10.0.0.0/104', true],
   ['fd00::1', 'fd00::/8', true],
   ['10.0.0.1', '::/0', false],
-])('ipRangeIn: %s is in %s: %p', (address, range, isInside) => {
+])('IP ranges: %s is in %s: %p', (address, range, isInside) => {
   const [one, other] = [parseIpAddress(address), parseIpRange(range)]
   expect(one !== undefined && other !== undefined && isInRange(one, other)).toBe(isInside)
 })
 
-test('ipRangeIn: other texts are no ranges', () => {
+test('IP ranges: other texts are no ranges', () => {
   for (const text of ['', '10.0.0.0/33', '10.0.0.0/', 'fd00::/129', '10.0.0.0/8/8', 'proxy'])
     expect([text, parseIpRange(text)]).toEqual([text, undefined])
 })
@@ -146,12 +146,12 @@ test.each<readonly [peer: string, headers: Readonly<Record<string, string>>, cli
   ['10.0.0.1', { Forwarded: 'for=unknown' }, '10.0.0.1'],
   // Most proxies set one of the headers and pass the other on.
   ['10.0.0.1', { ...forwarded('198.51.100.1'), Forwarded: 'for=203.0.113.9' }, '198.51.100.1'],
-])('clientBehind: of the peer %s with %j the client is %s', (peer, headers, client) => {
+])('clients behind proxies: of the peer %s with %j the client is %s', (peer, headers, client) => {
   const found = findClient(peer, new Headers(headers), ranges('10.0.0.0/8', '::1'))
   expect(typeof found === 'object' ? toNetwork(found) : found).toBe(network(client))
 })
 
-test('clientBehind: a proxy on the Unix socket is trusted only when it is listed', () => {
+test('clients behind proxies: a proxy on the Unix socket is trusted only when it is listed', () => {
   const headers = new Headers(forwarded('203.0.113.9, 198.51.100.1'))
   expect(findClient(undefined, headers, ['unix'])).toBeUndefined()
   expect(findClient('unix', headers, ['unix'])).toEqual(parseIpAddress('198.51.100.1'))

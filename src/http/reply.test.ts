@@ -7,7 +7,7 @@ import { acceptsGzip, computeEtag, failureReply, matchingTag, toGzipEtag } from 
 
 const bytes = new TextEncoder().encode('{"code":0}')
 
-test('etagOf: the tag is strong, and equal only for equal bytes', () => {
+test('ETags: the tag is strong, and equal only for equal bytes', () => {
   expect(computeEtag(bytes)).toMatch(/^"[\w-]{22}"$/)
   expect(computeEtag(bytes)).toBe(computeEtag(bytes.slice()))
   expect(computeEtag(bytes)).not.toBe(computeEtag(new TextEncoder().encode('{"code":1}')))

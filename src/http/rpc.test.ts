@@ -2,12 +2,12 @@ import { expect, test } from 'bun:test'
 import { toNodePath } from './rpc.ts'
 import { formatExamplePath, rpcMethods } from './rpc-methods.ts'
 
-test('nodePathOf: the example of every method is accepted', () => {
+test('paths of the node: the example of every method is accepted', () => {
   for (const method of rpcMethods)
     expect(`/rpc${toNodePath(formatExamplePath(method))}`).toBe(formatExamplePath(method))
 })
 
-test('nodePathOf: real names are accepted', () => {
+test('paths of the node: real names are accepted', () => {
   for (const path of [
     '/getAccount/__proto__/false',
     '/getAccount/0x7d3f3f3a2b7a5f6c5f4e3d2c1b0a998877665544/1',
@@ -19,7 +19,7 @@ test('nodePathOf: real names are accepted', () => {
     expect(toNodePath(`/rpc${path}`)).toBe(path)
 })
 
-test('nodePathOf: dots, escapes and invalid names are never accepted', () => {
+test('paths of the node: dots, escapes and invalid names are never accepted', () => {
   const odd = [
     '..',
     '.',

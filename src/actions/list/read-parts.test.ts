@@ -12,7 +12,7 @@ function jobs(count: number, most: number) {
   return { results, ends }
 }
 
-test('readAhead: results come in order whatever order they finish in, with no more running than allowed', async () => {
+test('results read ahead: they come in order whatever order they finish in, with no more running than allowed', async () => {
   const { results, ends } = jobs(5, 2)
   expect(ends.length).toBe(0)
   const got: number[] = []
@@ -29,7 +29,7 @@ test('readAhead: results come in order whatever order they finish in, with no mo
   expect(await results.next()).toEqual({ done: true, value: undefined })
 })
 
-test('readAhead: a failed item ends the iteration in its turn, after the items before it', async () => {
+test('results read ahead: a failed item ends the iteration in its turn, after the items before it', async () => {
   const { results, ends } = jobs(4, 2)
   const first = results.next()
   ends[1]?.reject(new Error('of a test'))
@@ -42,7 +42,7 @@ test('readAhead: a failed item ends the iteration in its turn, after the items b
   ends[2]?.reject(new Error('that nobody waits for'))
 })
 
-test('readAhead: a caller that leaves early does not wait', async () => {
+test('results read ahead: a caller that leaves early does not wait', async () => {
   const { results, ends } = jobs(9, 2)
   const first = results.next()
   ends[0]?.resolve(0)

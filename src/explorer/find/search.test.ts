@@ -15,7 +15,7 @@ test.each([
   ['12345', ['12345']],
   ['', []],
   [' \u200b ', []],
-])('readingsOf: %s is read as %j', (given, texts) => {
+])('a searched text: %s is read as %j', (given, texts) => {
   expect(textsOf(given)).toEqual(texts)
 })
 
@@ -32,11 +32,11 @@ test.each([
   'no. 4824',
   '"4,824"',
   '(Block 4,824),',
-])('readingsOf: %s is first read as the number of a block', given => {
+])('a searched text: %s is first read as the number of a block', given => {
   expect(listReadings(given)[0]).toEqual({ text: '4824', kind: 'block' })
 })
 
-test.each(['48,24', '4,8245', '1.5', '4,824.5', '1_2'])('readingsOf: %s is not a block number', given => {
+test.each(['48,24', '4,8245', '1.5', '4,824.5', '1_2'])('a searched text: %s is not a block number', given => {
   expect(listReadings(given).map(({ kind }) => kind)).not.toContain('block')
 })
 
@@ -55,12 +55,12 @@ test.each([
   [`交易哈希：${HASH}`, HASH, 'transaction'],
   ['Account user_004', 'user_004', 'account'],
   ['@user_004', 'user_004', undefined],
-])('readingsOf: %s names %s', (given, text, kind) => {
+])('a searched text: %s names %s', (given, text, kind) => {
   const found = listReadings(given).find(each => each.text === text)
   expect(found).toEqual(kind === undefined ? { text } : ({ text, kind } as never))
 })
 
-test('readingsOf: no text is slow to read or causes an error', () => {
+test('a searched text: none is slow to read or causes an error', () => {
   for (const text of [
     '%',
     '/%E0%A4%A/',

@@ -32,7 +32,7 @@ type Proxy = { readonly url: string; readonly asked: readonly Asked[]; close(): 
 export const pass: Fate = { type: 'pass' }
 
 /**
- * An HTTP proxy in front of a server, in which `getReceivedStatus` decides about every request. With `remember: false`,
+ * An HTTP proxy in front of a server, in which `fateOf` decides about every request. With `remember: false`,
  * `asked` stays empty, for runs of hours.
  */
 export async function openProxy(

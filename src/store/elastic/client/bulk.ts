@@ -122,8 +122,9 @@ export function* cutRuns<T extends { readonly bytes: number }>(
  */
 async function findFullestDisk(connection: ElasticConnection): Promise<string | undefined> {
   // A hung server is left out of the answer.
-  const asked = { metric: 'fs', filter_path: 'nodes.*.name,nodes.*.fs.data', timeout: '5000ms' } as const
-  const calling = { what: 'read the state of the disks', timeoutMs: 5_000 }
+  const timeoutMs = 5_000
+  const asked = { metric: 'fs', filter_path: 'nodes.*.name,nodes.*.fs.data', timeout: `${timeoutMs}ms` } as const
+  const calling = { what: 'read the state of the disks', timeoutMs }
   const toGigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1)
   try {
     const { nodes = {} } = await callTyped<estypes.NodesStatsResponse>(connection, calling, (client, options) =>

@@ -23,7 +23,7 @@ type ExpectedIndices = {
   readonly mayHoldMore: (index: string) => boolean
   /** The partitions, if aliases are checked; readers do not need them, because they read by name of index. */
   readonly aliasesOf?: PartitionStarts
-  /** Whether to read the states without the master, see `StatesOptions`. */
+  /** Whether to read the states without the master, see `readIndexStates`. */
   readonly local?: boolean
 }
 
