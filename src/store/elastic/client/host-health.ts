@@ -48,7 +48,7 @@ export class HostChoice<T> {
     if (this.silent.delete(host)) this.changed()
   }
 
-  /** Reports that a late read was answered as soon as it was sent without this host. It is left out at the second one. */
+  /** Reports that a late read was answered as soon as it was sent without this host. It is left out at the second one in 10 seconds. */
   noteFasterWithout(host: T): void {
     if (this.silent.has(host) || host === this.doubted) return
     const { times: before, last } = this.blamed.get(host) ?? { times: 0, last: 0 }
@@ -122,6 +122,7 @@ export class HostHealth<T> {
     const { hosts, clock } = this.examining
     if (hosts.length < 2 || this.isClosed || this.isRunning) return
     const now = clock.elapsed()
+    // At most two rounds begin in a second.
     if (now - this.last < 500) {
       this.goOn()
       return
@@ -151,6 +152,7 @@ export class HostHealth<T> {
     this.stopTimer?.()
     this.stopTimer = undefined
     if (this.isClosed || (choice.silent.size === 0 && choice.doubted === undefined)) return
+    // A round each second while a host is left out.
     this.stopTimer = clock.after(1_000, () => this.round())
   }
 
@@ -159,7 +161,8 @@ export class HostHealth<T> {
     const { doubted } = choice
     const since = now - this.triedAt
     if (doubted === undefined || choice.silent.has(doubted) || since < this.pauseMs) return
-    // A host may be trusted too early again and again: each trial doubles the pause before the next, for a while.
+    // A host may be trusted too early again and again: each trial doubles the pause before the next, up to 30
+    // seconds. After a minute without a trial, the pause is the first again.
     this.pauseMs = since > 60_000 ? TRUST_MS : Math.min(30_000, this.pauseMs * 2)
     this.triedAt = now
     const isHelpful = await examined.readBy(doubted)
