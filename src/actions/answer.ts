@@ -187,8 +187,12 @@ export async function answer(
   { acquire = acquireFreely, ...limits }: CallContext,
 ): Promise<Answer> {
   const request = { ...readCall(call), options: call.options, limits }
-  const { signal } = limits
-  return holdPermit(acquire, permit => deps.store.read(view => run(deps, request, { view, waits: permit }), { signal }))
+  const permit = await acquire()
+  try {
+    return await deps.store.read(view => run(deps, request, { view, waits: permit }), { signal: limits.signal })
+  } finally {
+    permit.leave()
+  }
 }
 
 export type WrittenAnswer = Omit<Answer, 'data'> & { readonly text: string }

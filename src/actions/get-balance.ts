@@ -17,7 +17,7 @@ import { NO_FLOWS, openChangeList, readFlows, readHeld, type SeriesChange } from
 import { defineList } from './list/paging.ts'
 import { csvLayout } from './request/options.ts'
 import { owner, paging, sort, token, tokenAs } from './request/parameter-types.ts'
-import { defineListParameter } from './request/parameters.ts'
+import { defineListParameter } from './request/query.ts'
 import { checkPoint, checkRange, point, range } from './request/range.ts'
 import { badRequest } from './request/refusals.ts'
 import { boundsOfSteps, checkSteps, type RangeOfSteps, type Step, step } from './request/steps.ts'

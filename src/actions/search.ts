@@ -3,7 +3,7 @@ import { defineAction } from './define.ts'
 import { refuseWhileLoading } from './find/loading.ts'
 import { findMatches, MAX_COMPARED, TYPES } from './find/matches.ts'
 import { buildWholeList } from './list/paging.ts'
-import { defineParameter } from './request/parameters.ts'
+import { defineParameter } from './request/query.ts'
 import { shown } from './request/refusals.ts'
 import { described, flag, listOfRows, shape, text } from './shape/results.ts'
 

@@ -68,4 +68,4 @@ export const canHoldTokens = (name: string): boolean => HOLDER.test(name)
 
 /** Names that can have rows and lists: accounts, contracts, public keys, and `0` (witness of genesis). */
 export const isPossibleName = (text: string): boolean =>
-  isAccountName(text) || isContractId(text) || text === '0' || isPublicKey(text)
+  ACCOUNT.test(text) || isContractId(text) || text === '0' || isPublicKey(text)

@@ -35,7 +35,8 @@ const targets: readonly (readonly [route: string, module: string, action: string
   ...rpcMethods.map(({ name }) => ['rpc', '', name] as const),
 ]
 const target = { names: ['route', 'module', 'action'], values: targets }
-const known: ReadonlySet<string> = new Set(targets.map(names => names.join('/')))
+/** The label values of requests, joined by `/`. */
+export const requestLabels: ReadonlySet<string> = new Set(targets.map(names => names.join('/')))
 
 /** Statuses of the service's own answers. A node's status may be any other. */
 const STATUSES = [200, 302, 304, 499, ...Object.values(codes).map(({ status }) => status)]
@@ -101,25 +102,3 @@ export function createHttpCounts(): HttpCounts {
 
 /** The request fields of the access log: only known names, never text from the request. `key` is the id of the key. */
 export type AccessLogFields = { key?: string; module?: string; action?: string }
-
-/** An answered request. `reason` absent: it was not refused. */
-type AnsweredRequest = {
-  readonly route: string
-  readonly logFields: AccessLogFields
-  readonly status: number
-  readonly ms: number
-  readonly bytes: number
-  readonly reason?: string | undefined
-}
-
-export function countAnswer(counts: HttpCounts, request: AnsweredRequest): void {
-  const { route, logFields, status, ms, bytes, reason } = request
-  const full = `${route}/${logFields.module ?? ''}/${logFields.action ?? ''}`
-  // An action under a module that does not have it is not counted as an action.
-  const call = known.has(full) ? full : `${route}//`
-  counts.requests.add(1, call, String(status))
-  counts.durations.observe(ms / 1_000, call)
-  counts.sentBytes.add(bytes, call)
-  if (reason !== undefined) counts.refusals.add(1, reason)
-  if (reason === 'damaged') counts.damageMet.set(1)
-}

@@ -4,7 +4,6 @@ import { badRequest, shown } from '#actions/request/refusals.ts'
 import { Failure, type Log } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import type { AccessLogFields, HttpCounts } from './counts.ts'
-import type { Deadline } from './deadline.ts'
 import type { Reply, ReplyOptions } from './reply.ts'
 import type { Stopping } from './stopping.ts'
 
@@ -202,13 +201,6 @@ export function parseTarget(url: string): Target {
 }
 
 /**
- * The path without the prefix of the service; `""` is the prefix itself, without a trailing slash. A path
- * without the prefix is returned unchanged: no route has it.
- */
-const stripPrefix = (prefix: string, path: string): string =>
-  path === prefix || path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
-
-/**
  * Whether Elysia finds the path in this URL. It searches for the first `/` from character 11 on, so a host of
  * fewer than 4 characters hides the path (`http://a/api/`).
  */
@@ -219,14 +211,10 @@ export const MAX_PARAMETERS = 64
 /** Maximum bytes of a query. Bun itself answers 431 when all headers together exceed 16 KiB. */
 const MAX_QUERY_BYTES = 8_192
 
-/** The refusal of a URL that is too long; undefined: its length is allowed. */
-function tooLong(path: string, query: string): Failure | undefined {
-  const length = Math.max(path.length, query.length)
-  if (length <= MAX_QUERY_BYTES) return undefined
-  return new Failure('uri_too_long', `The URL has ${length} bytes; the limit is ${MAX_QUERY_BYTES} bytes.`, {
+const tooLong = (length: number): Failure =>
+  new Failure('uri_too_long', `The URL has ${length} bytes; the limit is ${MAX_QUERY_BYTES} bytes.`, {
     zh: `URL 长度为 ${length} 字节；上限为 ${MAX_QUERY_BYTES} 字节。`,
   })
-}
 
 export type QueryText = {
   /** The parameters in order, decoded, without `apikey`. */
@@ -314,12 +302,20 @@ const tooMany = (count: number): Failure =>
     zh: `查询字符串中有 ${count} 个参数；上限为 ${MAX_PARAMETERS} 个。`,
   })
 
+/** The client closed the connection, so the answer has no reader. */
+export class ClientGone extends Error {
+  constructor() {
+    super('The client closed the connection.')
+    this.name = 'ClientGone'
+  }
+}
+
 /** A request that is being answered. */
 export type Exchange = QueryText & {
   readonly request: Request
   /** The route's name in the log and the counts. */
   readonly route: string
-  /** The path without the prefix of the service. */
+  /** The path without the prefix of the service; `""`: the prefix itself, without a trailing slash. */
   readonly path: string
   /** Identifies the request in answers and logs. */
   readonly id: string
@@ -335,8 +331,14 @@ export type Exchange = QueryText & {
   readonly refusal: Failure | undefined
 }
 
+/**
+ * Extends the deadline, from now on, to `ms` plus the usual time; undefined: no limit. The returned function
+ * ends the extension. Once all extensions have ended, the rest of the work has the usual time, from then on.
+ */
+export type Prolong = (ms: number | undefined) => () => void
+
 /** Makes the reply to a request; a thrown failure is the reply, too. `prolong` extends the deadline. */
-export type Handler = (exchange: Exchange, signal: AbortSignal, prolong: Deadline['prolong']) => Promise<Reply>
+export type Handler = (exchange: Exchange, signal: AbortSignal, prolong: Prolong) => Promise<Reply>
 
 /** The settings that all requests of a service share. */
 export type Service = {
@@ -372,11 +374,13 @@ export function parse(
   const header = request.headers.get('x-api-key')
   const requested = parsed.query.find(([name]) => name === 'format')?.[1]
   const lang = selectLanguage(parsed.query, acceptLanguage)
+  const length = Math.max(path.length, query.length)
   return {
     ...parsed,
     request,
     route,
-    path: stripPrefix(basePath, path),
+    // A path without the prefix is not changed: no route has it.
+    path: path === basePath || path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path,
     // 64 random bits: enough to identify a request in a log.
     id: crypto.getRandomValues(new Uint8Array(8)).toHex(),
     // Read now: the address is unknown once the connection is closed.
@@ -390,7 +394,7 @@ export function parse(
     headers: {},
     logFields: {},
     started,
-    refusal: tooLong(path, query),
+    refusal: length > MAX_QUERY_BYTES ? tooLong(length) : undefined,
   }
 }
 

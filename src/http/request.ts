@@ -1,11 +1,85 @@
 import { answer, sharedAnswer } from '#actions/answer.ts'
+import { type Failure, PublicFailure } from '#failure/failure.ts'
 import { admit, identify } from '#gate/gate.ts'
 import { type Api, answerReply, parseCall } from './api.ts'
-import { startDeadline } from './deadline.ts'
-import { type Handler, parse, type Service } from './exchange.ts'
+import { ClientGone, type Handler, type Prolong, parse, type Service } from './exchange.ts'
 import { exportReply } from './export/reply.ts'
 import { feedReply } from './feed/reply.ts'
+import { lazy } from './reply.ts'
 import { send, sendFailure } from './send.ts'
+
+type Limits = {
+  readonly ms: number
+  readonly client: AbortSignal
+  /** Set while the request runs: contains a function that ends the request when the service stops. */
+  readonly running?: Set<(reason: Failure) => void> | undefined
+}
+
+type Deadline = {
+  /** Aborts when the request ends before its answer. */
+  readonly signal: AbortSignal
+  /**
+   * Rejects when `signal` aborts, even if the work ignores the signal: 'deadline', ClientGone, or the reason
+   * of the service.
+   */
+  readonly over: Promise<never>
+  readonly prolong: Prolong
+  /** Ends the deadline once the answer is complete. */
+  end(): void
+}
+
+/** Starts the deadline of a request: `ms` milliseconds, the client's disconnection, or the stop of the service. */
+export function startDeadline({ ms, client, running }: Limits): Deadline {
+  const controller = new AbortController()
+  const over = Promise.withResolvers<never>()
+  // The promise has no observer once the answer is complete.
+  over.promise.catch(() => undefined)
+  const stop = (reason: Error): void => {
+    controller.abort(reason)
+    over.reject(reason)
+  }
+  const abandon = (): void => stop(new ClientGone())
+  let isOver = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let until = Number.NEGATIVE_INFINITY
+  let prolonged = 0
+  const limit = (allMs: number): void => {
+    const end = performance.now() + allMs
+    if (isOver || end <= until) return
+    until = end
+    clearTimeout(timer)
+    timer = Number.isFinite(allMs) ? setTimeout(() => stop(tooLate(allMs)), allMs) : undefined
+  }
+  const restore = (): void => {
+    prolonged -= 1
+    if (prolonged > 0) return
+    until = Number.NEGATIVE_INFINITY
+    limit(ms)
+  }
+  limit(ms)
+  // The work then starts with an aborted signal.
+  if (client.aborted) abandon()
+  else client.addEventListener('abort', abandon, { once: true })
+  running?.add(stop)
+  return {
+    signal: controller.signal,
+    over: over.promise,
+    prolong: more => {
+      prolonged += 1
+      limit(more === undefined ? Number.POSITIVE_INFINITY : more + ms)
+      return lazy(restore)
+    },
+    end: () => {
+      isOver = true
+      clearTimeout(timer)
+      client.removeEventListener('abort', abandon)
+      running?.delete(stop)
+    },
+  }
+}
+
+const tooLate = (ms: number): PublicFailure =>
+  new PublicFailure('deadline', `The request took longer than ${ms} ms.`, { zh: `处理时间超过 ${ms} 毫秒。` })
 
 /**
  * Handles a request: parses it, calls the handler of its route within the deadline, and sends the reply. A

@@ -1,9 +1,8 @@
 import { type Failure, type Log, toFailure } from '#failure/failure.ts'
 import { Busy } from '#gate/queue.ts'
 import { every, SECOND_MS } from '#time/clock.ts'
-import { countAnswer } from './counts.ts'
-import { ClientGone } from './deadline.ts'
-import type { Exchange, Service } from './exchange.ts'
+import { requestLabels } from './counts.ts'
+import { ClientGone, type Exchange, type Service } from './exchange.ts'
 import { pausedFeed } from './feed/reply.ts'
 import { failureReply, isStreamed, PIECE_BYTES, type Reply, refusalText, textReply, toResponse } from './reply.ts'
 
@@ -105,7 +104,14 @@ function note(
   { log, clock, counts, isLogged }: SendDeps,
 ): void {
   const ms = Math.round((clock.elapsed() - started) * 100) / 100
-  countAnswer(counts, { route, logFields, status, ms, bytes, reason })
+  const full = `${route}/${logFields.module ?? ''}/${logFields.action ?? ''}`
+  // An action under a module that does not have it is not counted as an action.
+  const labels = requestLabels.has(full) ? full : `${route}//`
+  counts.requests.add(1, labels, String(status))
+  counts.durations.observe(ms / 1_000, labels)
+  counts.sentBytes.add(bytes, labels)
+  if (reason !== undefined) counts.refusals.add(1, reason)
+  if (reason === 'damaged') counts.damageMet.set(1)
   if (kind === 'ok' && status < 400 && !isLogged()) return
   log(kind === 'defect' ? 'error' : 'info', 'Answered request.', {
     id,

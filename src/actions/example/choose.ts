@@ -13,8 +13,7 @@ import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, answer } from '../answer.ts'
 import type { ApiAction } from '../define.ts'
 import type { Options } from '../request/options.ts'
-import type { SampleKind } from '../request/parameters.ts'
-import { listParameters } from '../request/query.ts'
+import { listParameters, type SampleKind } from '../request/query.ts'
 
 /**
  * Things of the served chain that belong together: an account, one of its records, the transaction and block

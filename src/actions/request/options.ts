@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Compat, Text } from '../define.ts'
-import { defineParameter } from './parameters.ts'
-import { findSingleValue, type Query } from './query.ts'
+import { defineParameter, findSingleValue, type Query } from './query.ts'
 import { badRequest, shown } from './refusals.ts'
 
 /** The options for the form of an answer, the same for every action. */

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { BASE58_LETTER } from '#chain/base58.ts'
 import { isContractId, isHash, isPossibleName, isTokenSymbol, toContractId } from '#chain/names.ts'
 import type { Text } from '../define.ts'
-import { defineListParameter, defineParameter, type ParameterSpec, WHOLE_NUMBER, WHOLE_RULE } from './parameters.ts'
+import { defineListParameter, defineParameter, type ParameterSpec, WHOLE_NUMBER, WHOLE_RULE } from './query.ts'
 
 /** Parameter types of requests: each includes the strict parser of its text. */
 

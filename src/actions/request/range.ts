@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { DATE_PATTERN, dayOfDate, exactIso, formatDate, fromIso, ISO_PATTERN, startOfDay, toIso } from '#chain/time.ts'
 import type { Text } from '../define.ts'
-import { defineParameter, flag, WHOLE_NUMBER, WHOLE_RULE } from './parameters.ts'
+import { defineParameter, flag, WHOLE_NUMBER, WHOLE_RULE } from './query.ts'
 import { badRequest } from './refusals.ts'
 import { ROW_ID_PATTERN, type RowId, readRowId } from './row-id.ts'
 

@@ -1,6 +1,5 @@
 import { escaped, Failure, withoutSecrets } from '#failure/failure.ts'
 import type { ApiAction, Text } from '../define.ts'
-import type { ParameterSpec } from './parameters.ts'
 
 /** Maximum length of a caller's text in a message, in characters. */
 const SHOWN = 64
@@ -128,7 +127,11 @@ function named(parameter: 'module' | 'action', text: string | undefined, names: 
  */
 export function unknownParameter(
   name: string,
-  all: readonly { readonly name: string; readonly names: readonly string[]; readonly spec: ParameterSpec }[],
+  all: readonly {
+    readonly name: string
+    readonly names: readonly string[]
+    readonly spec: { readonly description: Text; readonly foreignNames?: readonly string[] }
+  }[],
   common: readonly string[],
 ): Failure {
   const names = all.flatMap(each => each.names)

@@ -1,5 +1,5 @@
 import { formatDate, toDay } from '#chain/time.ts'
-import { defineParameter } from './parameters.ts'
+import { defineParameter } from './query.ts'
 import { RANGE_NAMES, type RowRange } from './range.ts'
 import { badRequest } from './refusals.ts'
 

@@ -42,8 +42,31 @@ const NO_STAKES: ReadonlySet<string> = new Set()
 const LONG_AT_ONCE = 64
 
 /** The form of a list of records; `contract`: whether every row includes its contract. */
-export const shownRecords = (shown: Shown): Pick<Listing<NumberedRecord>, 'rows' | 'parts'> => ({
-  rows: (view, docs) => recordRows(view, docs, shown),
+export const shownRecords = ({
+  contract,
+  isBook,
+  compat,
+  head,
+}: Shown): Pick<Listing<NumberedRecord>, 'rows' | 'parts'> => ({
+  rows: async (view, numbered) => {
+    const docs = numbered.map(({ doc }) => doc)
+    const texts = docs.some(({ overflow }) => overflow)
+      ? await readRowTexts(createBodyReader(view, numbered), docs)
+      : NO_TEXTS
+    const stakes = isBook === true ? await findStakeRows(createBodyReader(view, numbered), docs) : NO_STAKES
+    const ids = head === undefined ? [] : await rowIds(view, numbered, ({ id }) => id)
+    const isNamed = contract === 'always' || compat === 'iostabc'
+    return writtenRows(docs, { texts, compat }, at => {
+      const { seq, above } = numbered[at] ?? {}
+      return {
+        seq: compat === 'iostabc' || above !== undefined ? undefined : seq,
+        id: ids[at],
+        status: head === undefined ? undefined : toRowStatus(above),
+        isNamed,
+        isStake: stakes.has(docs[at]?.id ?? '') || undefined,
+      }
+    })
+  },
   parts: docs => {
     const first = docs.findIndex(({ doc }) => doc.overflow)
     return first < 0 ? { ahead: docs, later: [] } : { ahead: docs.slice(0, first), later: inRuns(docs.slice(first)) }
@@ -110,31 +133,6 @@ export async function foundRows(
       status: undefined,
       accounts: owners && [...new Set(found[at]?.runs.map(run => owners[run] ?? ''))],
       isNamed: contract === 'always' || compat === 'iostabc',
-      isStake: stakes.has(docs[at]?.id ?? '') || undefined,
-    }
-  })
-}
-
-async function recordRows(
-  view: View,
-  numbered: readonly NumberedRecord[],
-  { contract, isBook, compat, head }: Shown,
-): Promise<Rows> {
-  const docs = numbered.map(({ doc }) => doc)
-  const texts = docs.some(({ overflow }) => overflow)
-    ? await readRowTexts(createBodyReader(view, numbered), docs)
-    : NO_TEXTS
-  const stakes = isBook === true ? await findStakeRows(createBodyReader(view, numbered), docs) : NO_STAKES
-  const ids = head === undefined ? [] : await rowIds(view, numbered, ({ id }) => id)
-  const isNamed = contract === 'always' || compat === 'iostabc'
-  return writtenRows(docs, { texts, compat }, at => {
-    const { seq, above } = numbered[at] ?? {}
-    const id = ids[at]
-    return {
-      seq: compat === 'iostabc' || above !== undefined ? undefined : seq,
-      id,
-      status: head === undefined ? undefined : toRowStatus(above),
-      isNamed,
       isStake: stakes.has(docs[at]?.id ?? '') || undefined,
     }
   })

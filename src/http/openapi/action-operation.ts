@@ -2,8 +2,7 @@ import type { ApiAction } from '#actions/define.ts'
 import { neverOfFeed } from '#actions/feed/feed.ts'
 import { ID_PATTERN, LAST_ROW_PATTERN } from '#actions/feed/message.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/options.ts'
-import { MAX_DIGITS, type ParameterSpec } from '#actions/request/parameters.ts'
-import { listParameters, type Parameter } from '#actions/request/query.ts'
+import { listParameters, MAX_DIGITS, type Parameter, type ParameterSpec } from '#actions/request/query.ts'
 import { buildExportAnswer, dataRef, schemaName } from './answer-schema.ts'
 import {
   actionErrorRefs,

@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
 import { systemClock } from '#time/clock.ts'
 import { createHttpCounts } from './counts.ts'
-import { ClientGone, startDeadline } from './deadline.ts'
-import type { Handler } from './exchange.ts'
+import { ClientGone, type Handler } from './exchange.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
-import { respond } from './request.ts'
+import { respond, startDeadline } from './request.ts'
 
 const never = new AbortController().signal
 
