@@ -8,6 +8,7 @@ import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
 import { type Context, defineAction } from './define.ts'
 import { blockFromNode, blockOnBranch, type FoundBlock, findBlock, isOffBranch } from './find/block.ts'
+import { readBlockTimes } from './find/blocks-at.ts'
 import type { Numbered, OrdinalList } from './find/listing.ts'
 import { refuseBeyondLoaded } from './find/loading.ts'
 import { sharedQuery } from './find/node-answer.ts'
@@ -110,7 +111,13 @@ export const getBlockList = defineList({
         count: view.at.height + 1,
         followed: { kind: 'blocks' },
         idOf: ({ id }) => id,
-        moments: readNumberedBlocks,
+        moments: async (reading, ordinals) => {
+          const times = await readBlockTimes(
+            reading,
+            ordinals.map(ordinal => ordinal - 1),
+          )
+          return [...times].map(([height, time]) => ({ height, time }))
+        },
         docs: (reading, first, last) =>
           readNumberedBlocks(
             reading,

@@ -116,6 +116,8 @@ export type View = {
    * distinct, within 1 … `list.count`, from one to 32.
    */
   moments(list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]>
+  /** Times of the published blocks with these distinct heights, in the same order. Throws 'damaged' if one is missing. */
+  blockTimes(heights: readonly number[]): Promise<readonly bigint[]>
   /**
    * For work that may outlast the publication of the next heights: a view of this height or a later one that
    * stays readable, as from `ReadPort.hold`. Absent: this view stays readable itself.

@@ -178,9 +178,9 @@ describe('ends of days', async () => {
           reads += 1
           return view.get(index, id)
         },
-        getMany: (index, ids) => {
-          reads += ids.length
-          return view.getMany(index, ids)
+        blockTimes: heights => {
+          reads += heights.length
+          return view.blockTimes(heights)
         },
       }
       return { ends: await readDayEnds({ view: counted, dayEnds }, days), reads }

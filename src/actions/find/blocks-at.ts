@@ -20,8 +20,12 @@ function missing(what: string): never {
   throw missingData(what)
 }
 
-export const readBlockTimes = async (view: View, heights: readonly number[]): Promise<ReadonlyMap<number, bigint>> =>
-  new Map((await readBlocks(view, [...new Set(heights)])).map(({ height, time }) => [height, time]))
+/** Times of published blocks by their heights, which may repeat. Throws 'damaged' if a block is missing. */
+export async function readBlockTimes(view: View, heights: readonly number[]): Promise<ReadonlyMap<number, bigint>> {
+  const distinct = [...new Set(heights)]
+  const times = await view.blockTimes(distinct)
+  return new Map(distinct.map((height, at) => [height, times[at] as bigint]))
+}
 
 /** A block that is, or was, the last published one. */
 export type End = Pick<Published, 'height' | 'hash'>

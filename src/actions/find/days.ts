@@ -7,7 +7,7 @@ import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { createDateCheck, DAYS_DEFAULT, type Dates, type RowRange } from '../request/range.ts'
 import { type Days, findStep, listSteps, type Step } from '../request/steps.ts'
-import { readBlock, readBlocks } from './blocks-at.ts'
+import { readBlock } from './blocks-at.ts'
 import { refuseBeyondLoaded, refuseWhileLoading } from './loading.ts'
 import { ORIGIN } from './numbered.ts'
 import { countPassing } from './ordinal-search.ts'
@@ -81,11 +81,8 @@ async function dayOfBlock(view: View, height: number): Promise<DayDoc> {
 
 /** The last block before `day`, by a search over all blocks: a chain may have paused for years. */
 async function findPreviousBlock(view: View, day: number, genesis: number): Promise<number | undefined> {
-  const look = async (ordinals: readonly number[]): Promise<readonly number[]> => {
-    const heights = ordinals.map(ordinal => ordinal - 1)
-    const made = await readBlocks(view, heights)
-    return made.map(({ time }) => toDay(time))
-  }
+  const look = async (ordinals: readonly number[]): Promise<readonly number[]> =>
+    (await view.blockTimes(ordinals.map(ordinal => ordinal - 1))).map(toDay)
   const rows = { count: view.at.height + 1, floor: genesis, ceiling: toDay(view.at.time), look }
   const [count = 0] = await countPassing(rows, [made => made < day])
   return count === 0 ? undefined : count - 1

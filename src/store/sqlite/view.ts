@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import type { DocOf, Index, Order } from '#indices/define.ts'
-import { formatId, type ListDoc, listAndOrdinal, toPlace } from '#indices/list.ts'
+import { blockId, formatId, type ListDoc, listAndOrdinal, toPlace } from '#indices/list.ts'
 import { type ListedRecord, type RecordDoc, records } from '#indices/record.ts'
 import type { StateChange, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
@@ -165,6 +165,17 @@ const selectMoments = (connection: SqliteConnection, list: ListDoc, ordinals: re
       throw missingData(`List '${list.id}' has no row ${ordinal} of ${list.count}.`)
     return { height: Number(height), time }
   })
+
+const timeSql = `SELECT "time" FROM ${quoted(blocksTable.name)} WHERE ${keyCondition(blocksTable)}`
+
+/** Without the other columns: a search by time reads dozens of blocks. */
+function readBlockTime(connection: SqliteConnection, height: number): bigint {
+  const time = connection.row(timeSql, BigInt(height))?.[0]
+  if (typeof time === 'bigint') return time
+  // Throws if the block has a time that cannot be read.
+  getById(connection, blocks, blockId(height))
+  throw missingData(`Block ${height} is not stored.`)
+}
 
 const balancesTable = createTable(balances)
 export const dueSql =
@@ -424,6 +435,10 @@ export function createSqliteView(
     moments: async (list, ordinals) => {
       await turn()
       return selectMoments(connection, list, ordinals)
+    },
+    blockTimes: async heights => {
+      await turn()
+      return heights.map(height => readBlockTime(connection, height))
     },
   }
   return { view, end }

@@ -132,6 +132,13 @@ export function listCases(open: Open): void {
     expect(await kindOf(moments(two, [0]))).toBe('damaged')
   })
 
+  test('blockTimes: times of blocks are in the requested order; a missing block is damage', async () => {
+    const times = (heights: readonly number[]) => read(view => view.blockTimes(heights))
+    expect(await times([6, 0])).toEqual([blockDoc(6).time, blockDoc(0).time])
+    expect(await times([])).toEqual([])
+    expect(await kindOf(times([0, 1_000]))).toBe('damaged')
+  })
+
   test('find, findAny: all documents with one of the values are in order of id; a transaction hash is not a base hash', async () => {
     const find = (value: bigint) => read(view => view.find(transactions, 'hash8', value))
     expect([await find(SHARED), await find(MIN), await find(MAX)]).toEqual([twins, edges.slice(0, 1), edges.slice(1)])

@@ -1,6 +1,7 @@
 import { hash8 } from '#chain/hash.ts'
+import { blocks } from '#indices/block.ts'
 import type { DocOf } from '#indices/define.ts'
-import { type ListDoc, toPlace } from '#indices/list.ts'
+import { blockId, type ListDoc, toPlace } from '#indices/list.ts'
 import { type ListedRecord, listedRecords, type RecordDoc, records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
@@ -50,6 +51,13 @@ export function openView(reader: ViewReader, own: Pick<View, 'hold' | 'release' 
     records: (list, first, last) => readRows(reader, list, [first, last]),
     newRecords: (lists, height) => readNewRecords(reader, lists, height),
     moments: (list, ordinals) => readMoments(reader, list, ordinals),
+    blockTimes: async heights => {
+      const docs = heights.length === 0 ? [] : await getDocs(reader, blocks, heights.map(blockId))
+      return docs.map((doc, at) => {
+        if (doc === undefined) throw missingData(`Block ${heights[at]} is not stored.`)
+        return doc.time
+      })
+    },
   }
 }
 
