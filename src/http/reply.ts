@@ -61,8 +61,6 @@ export type StreamEnd = { readonly kind: string; readonly bytes: number; readonl
 export const isStreamed = (body: Body | StreamedBody): body is StreamedBody =>
   typeof body !== 'string' && 'stream' in body
 
-const countBodyBytes = (body: Body): number => (typeof body === 'string' ? Buffer.byteLength(body) : body.length)
-
 const encoder = new TextEncoder()
 
 /** A reply with a text; `raw` by default. */
@@ -119,7 +117,7 @@ export function toResponse(
   const plain = reply.lasting?.etag ?? computeEtag(body)
   const { headers: asked } = request
   const [codings, tags] = [asked.get('accept-encoding'), asked.get('if-none-match')]
-  const packs = codings !== null && countBodyBytes(body) > GZIP_FROM_BYTES && acceptsGzip(codings)
+  const packs = codings !== null && body.length > GZIP_FROM_BYTES && acceptsGzip(codings)
   const etag = packs ? toGzipEtag(plain) : plain
   const known = tags === null ? undefined : matchingTag(tags, etag, plain)
   const { Vary: vary } = headers
@@ -135,7 +133,7 @@ export function toResponse(
 }
 
 function withBody({ status, sent }: Reply, headers: Record<string, string>, body: Body): Response {
-  const bytes = countBodyBytes(body)
+  const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   headers['Content-Length'] = String(bytes)
   if (sent === undefined) return new Response(body, { status, headers })
   if (typeof body !== 'string' && bytes > PIECE_BYTES) return new Response(asTaken(body, sent), { status, headers })
