@@ -172,19 +172,31 @@ export function entryText({ height, tx, cause, change, times, more }: Entry, bas
   const offset = height - base
   const of = 'index' in cause ? cause.index : times === 1 ? '' : times
   const letter = cause.kind === 'row' ? '' : LETTER_OF[cause.kind]
-  const rest = more.length === 0 ? '' : `,${more.map(escaped).join(',')}`
+  // Names come from the chain and may in principle contain any character.
+  const rest =
+    more.length === 0
+      ? ''
+      : `,${more.map(text => (/[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text)).join(',')}`
   return `${offset === 0 ? '' : offset},${tx === 0 ? '' : tx},${letter}${of},${numberText(change)}${rest};`
 }
-
-/** Names come from the chain and may in principle contain any character. */
-const escaped = (text: string): string => (/[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text)
 
 /** The entries of a part, in order. Throws an Error if the text was not written by `entryText`. */
 export const parseEntries = (text: string, base: number): readonly Entry[] =>
   text
     .split(';')
     .slice(0, -1)
-    .map(part => parseEntry(part, base))
+    .map(part => {
+      const [offset = '', tx = '', of = '', change = '', ...more] = part.split(',')
+      const { cause, times } = parseCause(of)
+      return {
+        height: base + Number(offset),
+        tx: Number(tx),
+        cause,
+        change: parsePackedNumber(change),
+        times,
+        more: more.map(each => (each.includes('%') ? decodeURIComponent(each) : each)),
+      }
+    })
 
 /** Whether amounts were frozen or became due in these entries of a balance. */
 export const hasFrozenEntry = (text: string): boolean => /[fd]/.test(text)
@@ -209,19 +221,6 @@ export function prolonged(
   if (base + Number(text.slice(begin, ofTx - 1)) + times !== height) return undefined
   if (Number(text.slice(ofTx, cause - 1)) !== tx) return undefined
   return `${text.slice(0, cause + 1)}${times + 1}${end}`
-}
-
-function parseEntry(text: string, base: number): Entry {
-  const [offset = '', tx = '', of = '', change = '', ...more] = text.split(',')
-  const { cause, times } = parseCause(of)
-  return {
-    height: base + Number(offset),
-    tx: Number(tx),
-    cause,
-    change: parsePackedNumber(change),
-    times,
-    more: more.map(each => (each.includes('%') ? decodeURIComponent(each) : each)),
-  }
 }
 
 function parseCause(text: string): { readonly cause: Cause; readonly times: number } {
@@ -259,13 +258,6 @@ export function applyHeldEntry(held: Held, { cause, change, more: [until, own] }
     list: withFrozen(list, [String(amount), until]),
   }
 }
-
-/** The opening of a part that begins with these amounts. */
-const openingOfHeld = ({ available, frozen, list }: Held): readonly string[] => [
-  String(available),
-  String(frozen),
-  ...list.flat(),
-]
 
 /**
  * The list with one more frozen amount, in the node's place: by time, then amount (go-iost
@@ -310,8 +302,13 @@ export function applyVoteEntry(votes: Votes, { change, more: [name = ''] }: Entr
 }
 
 /** The opening of the next part of a balance. */
-export const computeBalanceOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
-  openingOfHeld(entries.reduce((held, entry) => applyHeldEntry(held, entry, entry.times), parseHeld(opening)))
+export const computeBalanceOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] => {
+  const { available, frozen, list } = entries.reduce(
+    (held, entry) => applyHeldEntry(held, entry, entry.times),
+    parseHeld(opening),
+  )
+  return [String(available), String(frozen), ...list.flat()]
+}
 
 /** The opening of the next part of a voter. */
 export const computeBallotOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>

@@ -80,10 +80,8 @@ function compareNames(a: string, b: string): number {
   }
   return a.length - b.length
 }
-
-const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000
 /** Surrogate pairs encode code points above all single units. */
-const weighUnit = (unit: number): number => (isSurrogate(unit) ? unit + 0x10000 : unit)
+const weighUnit = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit)
 
 /** The standing after which a segment begins; undefined: at the top. */
 export const getSegmentStart = ([amount, name]: Segment): Standing | undefined =>

@@ -63,10 +63,7 @@ function changed(account: AccountDoc, { name, args }: ParsedReceipt, subject: st
       // Permissions keep the name of the dropped group: the contract's loop over them never runs.
       return { ...account, groups: groups.filter(one => one.name !== subject) }
     case 'assignPermission':
-      return {
-        ...account,
-        permissions: addItem(permissions, subject, { item: third, weight: weightText(args, 3) }),
-      }
+      return { ...account, permissions: addItem(permissions, subject, { item: third, weight: weightText(args, 3) }) }
     case 'revokePermission':
       return { ...account, permissions: removeItem(permissions, subject, third) }
     case 'assignGroup':
@@ -74,9 +71,18 @@ function changed(account: AccountDoc, { name, args }: ParsedReceipt, subject: st
     case 'revokeGroup':
       return { ...account, groups: removeItem(groups, subject, third) }
     case 'assignPermissionToGroup':
-      return { ...account, permissions: addLink(permissions, subject, third) }
+      return {
+        ...account, // A permission may name a group more than once.
+        permissions: replace(permissions, subject, one => ({ ...one, group_names: [...one.group_names, third] })),
+      }
     case 'revokePermissionInGroup':
-      return { ...account, permissions: dropLink(permissions, subject, third) }
+      return {
+        ...account,
+        permissions: replace(permissions, subject, one => {
+          const at = one.group_names.indexOf(third)
+          return at < 0 ? one : { ...one, group_names: one.group_names.filter((_, other) => other !== at) }
+        }),
+      }
     default:
       return account
   }
@@ -125,16 +131,6 @@ function toPermissionItem(text: string, weight: string): PermissionItem {
   if (at < 0) return { id: text, is_key_pair: true, weight, permission: '' }
   return { id: text.slice(0, at), is_key_pair: false, weight, permission: text.slice(at + 1) }
 }
-
-/** A permission may name a group more than once. */
-const addLink = (all: readonly Permission[], name: string, group: string): readonly Permission[] =>
-  replace(all, name, one => ({ ...one, group_names: [...one.group_names, group] }))
-
-const dropLink = (all: readonly Permission[], name: string, group: string): readonly Permission[] =>
-  replace(all, name, one => {
-    const at = one.group_names.indexOf(group)
-    return at < 0 ? one : { ...one, group_names: one.group_names.filter((_, other) => other !== at) }
-  })
 
 const permission = (name: string, threshold: string, items: readonly PermissionItem[]): Permission => ({
   name,

@@ -156,7 +156,13 @@ export function deriveAnyBlock(loaded: LoadedBlock, state: State, { due, partiti
   const document = blockDocument(scope)
   countBlock(scope, document)
   countTransactions(scope, transactions.length)
-  settle(scope)
+  scope.ledger.settle(scope.statistics)
+  scope.series.end(0)
+  scope.series.settle()
+  scope.lists.settle()
+  settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
+  settleTokenDays(scope)
+  scope.state.put(statistics, scope.statistics)
   ranked.settle()
   return { block: document, transactions, records: scope.records }
 }
@@ -210,17 +216,6 @@ function beginBlock(state: State, { block, systemCode }: LoadedBlock, partition:
     lists: listCounts(state, figures, partition),
     records: [],
   }
-}
-
-/** Ends a block: drafts become documents. */
-function settle(scope: Scope): void {
-  scope.ledger.settle(scope.statistics)
-  scope.series.end(0)
-  scope.series.settle()
-  scope.lists.settle()
-  settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
-  settleTokenDays(scope)
-  scope.state.put(statistics, scope.statistics)
 }
 
 /**

@@ -77,10 +77,7 @@ export function headRows(block: Block, state: State): { readonly doc: BlockDoc; 
     // Rows have no places yet, so the index of the key stands for one.
     series: NO_SERIES,
     bonuses: voteBonuses({ state, statistics: drafted, series: NO_SERIES }),
-    lists: {
-      next: (...names) => BigInt(keys.push(listKey(...names)) - 1),
-      settle: () => undefined,
-    },
+    lists: { next: (...names) => BigInt(keys.push(listKey(...names)) - 1), settle: () => undefined },
     records: [],
   }
   block.transactions.forEach((tx, position) => {

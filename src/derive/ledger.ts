@@ -5,7 +5,7 @@ import { type BalanceDoc, balanceId, balances, type Frozen } from '#indices/bala
 import { seriesOf } from '#indices/series.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
-import { type WealthDoc, wealth } from '#indices/wealth.ts'
+import { wealth } from '#indices/wealth.ts'
 import type { ChangeCause, OpenSeries, SeriesDrafts } from './series.ts'
 import type { State, Writable } from './state.ts'
 
@@ -249,8 +249,13 @@ function wealthDrafts(state: State) {
   const settleOwner = (owner: string, more: bigint): number => {
     const before = state.get(wealth, owner)
     if (before === undefined && !opened.has(owner)) return 0
-    const now = buildWealth(state, owner, (before?.vote ?? 0n) + more)
-    if (before !== undefined && sameWealth(before, now)) return 0
+    const vote = (before?.vote ?? 0n) + more
+    const balance = state.get(balances, balanceId('iost', owner))
+    const token = balance?.amount ?? 0n
+    const frozen = balance?.frozen ?? 0n
+    const now = { id: owner, owner, total: token + vote + frozen, token, vote, frozen }
+    if (before !== undefined && before.token === now.token && before.frozen === now.frozen && before.vote === now.vote)
+      return 0
     state.put(wealth, now)
     return Number(now.total > 0n) - Number((before?.total ?? 0n) > 0n)
   }
@@ -271,13 +276,3 @@ function wealthDrafts(state: State) {
     },
   }
 }
-
-function buildWealth(state: State, owner: string, vote: bigint): WealthDoc {
-  const balance = state.get(balances, balanceId('iost', owner))
-  const token = balance?.amount ?? 0n
-  const frozen = balance?.frozen ?? 0n
-  return { id: owner, owner, total: token + vote + frozen, token, vote, frozen }
-}
-
-const sameWealth = (a: WealthDoc, b: WealthDoc): boolean =>
-  a.token === b.token && a.frozen === b.frozen && a.vote === b.vote

@@ -166,8 +166,11 @@ export type ProducerEvent = {
 export function applyProducerEvent(at: TxScope, event: ProducerEvent): void {
   const { name, args } = event
   if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, event)
-  else if (name === 'topupCandidateBonus') applyCandidateBonus(at, args)
-  else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
+  else if (name === 'topupCandidateBonus') {
+    // `topupCandidateBonus [amount, payer]`.
+    const { scope } = at
+    scope.bonuses.addForCandidates(unitsRounded(findText(args, 0) ?? '', DECIMALS) ?? 0n)
+  } else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
   else applyProducer(at, name, args)
 }
 
@@ -232,11 +235,6 @@ const parseWithdrawals = (value: ExactJson | undefined): readonly (readonly [str
         return units === undefined ? [] : [[producer, units] as const]
       })
     : []
-
-/** `topupCandidateBonus [amount, payer]`. */
-function applyCandidateBonus({ scope }: TxScope, args: readonly ExactJson[]): void {
-  scope.bonuses.addForCandidates(unitsRounded(findText(args, 0) ?? '', DECIMALS) ?? 0n)
-}
 
 /** `candidateWithdraw [producer, its half, voters' half]` and `topupVoterBonus [producer, amount, payer]`. */
 function applyAward({ scope }: TxScope, name: string, args: readonly ExactJson[]): void {

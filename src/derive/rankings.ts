@@ -70,7 +70,7 @@ function groupMoves(
     if (now === undefined) continue
     const from = counted.standingOf(before)
     const to = counted.standingOf(now)
-    if (same(from, to)) continue
+    if (from === undefined || to === undefined ? from === to : compareStandings(from, to) === 0) continue
     const group = counted.groupOf(now)
     const moves = groups.get(group) ?? { left: [], entered: [] }
     groups.set(group, moves)
@@ -79,9 +79,6 @@ function groupMoves(
   }
   return groups
 }
-
-const same = (a: Standing | undefined, b: Standing | undefined): boolean =>
-  a === undefined || b === undefined ? a === b : compareStandings(a, b) === 0
 
 type Segmented = { readonly state: State; readonly sizes: SegmentSizes }
 

@@ -23,11 +23,7 @@ export function parseReceipt(receipt: Receipt): ParsedReceipt {
   const known = parsedReceipts.get(receipt)
   if (known !== undefined) return known
   const value = tryParseArgument(receipt.content)
-  const fresh: ParsedReceipt = {
-    ...partsOfFuncName(receipt.funcName),
-    args: Array.isArray(value) ? value : [],
-    value,
-  }
+  const fresh: ParsedReceipt = { ...partsOfFuncName(receipt.funcName), args: Array.isArray(value) ? value : [], value }
   parsedReceipts.set(receipt, fresh)
   return fresh
 }

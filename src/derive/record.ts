@@ -38,11 +38,7 @@ function namesByKind<Kind extends string, V>(): (kind: Kind, within: string) => 
 type Parties = { readonly from: string; readonly to: string }
 
 /** An action or a receipt: its contract, its name, and its arguments if they are a list. */
-type ActionCall = {
-  readonly contract: string
-  readonly name: string
-  readonly args: readonly ExactJson[] | undefined
-}
+type ActionCall = { readonly contract: string; readonly name: string; readonly args: readonly ExactJson[] | undefined }
 
 /** Positions of the two parties in the arguments; undefined: no party on that side. */
 type Form = readonly [from: number | undefined, to: number | undefined]
@@ -347,7 +343,14 @@ export function listCounts(state: State, figures: { list_count: number }, partit
     const before = state.get(lists, id)
     if (before === undefined) figures.list_count += 1
     const { number, starts, count } = before ?? { number: figures.list_count, starts: [], count: 0 }
-    const draft = { id, number, starts: extendStarts(starts, partition, count), count, place: toPlace(number, count) }
+    const draft: Draft = {
+      id,
+      number,
+      // The new row is the first one in the partition if the list has none there yet.
+      starts: starts.at(-1)?.[0] === partition ? starts : [...starts, [partition, count + 1]],
+      count,
+      place: toPlace(number, count),
+    }
     drafts.push(draft)
     return draft
   }
@@ -368,7 +371,3 @@ export function listCounts(state: State, figures: { list_count: number }, partit
     },
   }
 }
-
-/** The starts of a list before a new row, which is the first in the partition if the list has none there yet. */
-const extendStarts = (starts: ListDoc['starts'], partition: number, count: number): ListDoc['starts'] =>
-  starts.at(-1)?.[0] === partition ? starts : [...starts, [partition, count + 1]]

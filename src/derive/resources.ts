@@ -42,9 +42,6 @@ function changeGas({ scope }: TxScope, owner: string, pledged: bigint): void {
   })
 }
 
-const pledgedKey = (pledger: string, beneficiary: string): string =>
-  pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
-
 /** Changes a pledge. Pairs are in the order of their first pledge; one that fell to zero returns as the last. */
 function changePledge(
   { scope }: TxScope,
@@ -52,7 +49,11 @@ function changePledge(
   pledged: bigint,
 ): void {
   const { series: past } = scope
-  past.note(past.open(pledgedKey(pledger, beneficiary)), pledged, { kind: 'tx' })
+  past.note(
+    past.open(pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)),
+    pledged,
+    { kind: 'tx' },
+  )
   const id = pledgeId(pledger, beneficiary)
   const before: PledgeDoc | undefined = scope.state.get(pledges, id)
   const fresh = before === undefined || before.amount === 0n
@@ -76,10 +77,7 @@ export function payGas({ scope, tx }: TxScope): void {
   const used = tx.receipt.gasUsage
   if (used === 0n) return
   const stock = computeGas(getResource(state, tx.publisher), block.time) - used
-  changeResource(state, tx.publisher, {
-    gas_stock: stock > 0n ? storedGas(stock) : 0n,
-    gas_updated: block.time,
-  })
+  changeResource(state, tx.publisher, { gas_stock: stock > 0n ? storedGas(stock) : 0n, gas_updated: block.time })
 }
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
@@ -107,11 +105,7 @@ function change(scope: Scope, work: (market: Market) => void): void {
   const { left, used, balance } = scope.statistics.ram
   const market = { left: Number(left), used: Number(used), balance: Number(balance) }
   work(market)
-  scope.statistics.ram = {
-    left: String(market.left),
-    used: String(market.used),
-    balance: String(market.balance),
-  }
+  scope.statistics.ram = { left: String(market.left), used: String(market.used), balance: String(market.balance) }
 }
 
 /**

@@ -64,9 +64,49 @@ export function openTree(state: State, ranking: RankingKey, sizes: SegmentSizes)
   const draft: Draft = { state, ranking, sizes, root, leaves: new Map() }
   return {
     /** Moves members out of the standings `left` and into the standings `entered`. */
-    move: (left: readonly Standing[], entered: readonly Standing[]): void => moveMembers(draft, left, entered),
+    move: (left: readonly Standing[], entered: readonly Standing[]): void => {
+      const { root, leaves } = draft
+      const placesOf = (standings: readonly Standing[]) => standings.map(each => findSegmentIndex(root, each))
+      const [from, to] = [placesOf(left), placesOf(entered)]
+      const places = new Set([...from, ...to])
+      const sums = new Map([...places].map(place => [place, new Map<number, number>()]))
+      const count = (standings: readonly Standing[], at: readonly number[], by: 1 | -1): void =>
+        standings.forEach((standing, member) => {
+          const place = at[member] ?? 0
+          const ofLeaf = sums.get(place)
+          const segment = findSegmentIndex(getPlacedLeaf(draft, place), standing)
+          ofLeaf?.set(segment, (ofLeaf.get(segment) ?? 0) + by)
+        })
+      count(left, from, -1)
+      count(entered, to, 1)
+      for (const [place, ofLeaf] of sums) {
+        const changed = [...ofLeaf].filter(([, by]) => by !== 0)
+        if (changed.length === 0) continue
+        const number = getLeafNumber(draft, place)
+        const list = [...getLeaf(draft, number)]
+        for (const [segment, by] of changed) {
+          add(list, segment, by)
+          add(root, place, by)
+        }
+        leaves.set(number, list)
+      }
+    },
     /** Cuts segments that are too long now, joins those that are short, and writes them. The current members are read. */
-    settle: (): void => settleTree(draft),
+    settle: (): void => {
+      const { state, ranking, sizes, root, leaves } = draft
+      const touched = new Set(leaves.keys())
+      for (const [number, list] of leaves) leaves.set(number, joinSmall(list, sizes))
+      // Runs from the end, so that insertions and removals shift only entries that are done already.
+      for (let place = root.length - 1; place >= 0; place--) {
+        const number = root[place]?.[3]
+        if (number === undefined || !touched.has(number)) continue
+        cutLeaf(draft, place)
+        spread(draft, place)
+        const list = leaves.get(number)
+        if (list !== undefined && list.length <= sizes.leaf / 4 && !join(draft, place)) join(draft, place - 1)
+      }
+      putTree(state, ranking, { root, leaves })
+    },
     get count(): number {
       return countMembers(root)
     },
@@ -96,63 +136,7 @@ const getLeafNumber = ({ root, ranking }: Draft, place: number): number => root[
 
 const getPlacedLeaf = (draft: Draft, place: number): Leaf => getLeaf(draft, getLeafNumber(draft, place))
 
-/** Adds entered members to the count of a segment and subtracts those that left: most stay in theirs. */
-function moveMembers(draft: Draft, left: readonly Standing[], entered: readonly Standing[]): void {
-  const { root, leaves } = draft
-  const placesOf = (standings: readonly Standing[]) => standings.map(each => findSegmentIndex(root, each))
-  const [from, to] = [placesOf(left), placesOf(entered)]
-  const places = new Set([...from, ...to])
-  const sums = new Map([...places].map(place => [place, new Map<number, number>()]))
-  const count = (standings: readonly Standing[], at: readonly number[], by: 1 | -1): void =>
-    standings.forEach((standing, member) => {
-      const place = at[member] ?? 0
-      const ofLeaf = sums.get(place)
-      const segment = findSegmentIndex(getPlacedLeaf(draft, place), standing)
-      ofLeaf?.set(segment, (ofLeaf.get(segment) ?? 0) + by)
-    })
-  count(left, from, -1)
-  count(entered, to, 1)
-  for (const [place, ofLeaf] of sums) {
-    const changed = [...ofLeaf].filter(([, by]) => by !== 0)
-    if (changed.length === 0) continue
-    const number = getLeafNumber(draft, place)
-    const list = [...getLeaf(draft, number)]
-    for (const [segment, by] of changed) {
-      add(list, segment, by)
-      add(root, place, by)
-    }
-    leaves.set(number, list)
-  }
-}
-
-function settleTree(draft: Draft): void {
-  const { state, ranking, sizes, root, leaves } = draft
-  const touched = new Set(leaves.keys())
-  for (const [number, list] of leaves) leaves.set(number, joinSmall(list, sizes))
-  // Runs from the end, so that insertions and removals shift only entries that are done already.
-  for (let place = root.length - 1; place >= 0; place--) {
-    const number = root[place]?.[3]
-    if (number === undefined || !touched.has(number)) continue
-    cutLeaf(draft, place)
-    spread(draft, place)
-    const list = leaves.get(number)
-    if (list !== undefined && list.length <= sizes.leaf / 4 && !join(draft, place)) join(draft, place - 1)
-  }
-  putTree(state, ranking, { root, leaves })
-}
-
 const isLong = (segment: Segment, sizes: SegmentSizes): boolean => segment[2] > sizes.members
-
-function recut(draft: Draft, segment: Segment, next: Segment | undefined): readonly Segment[] {
-  if (!isLong(segment, draft.sizes)) return [segment]
-  const members = draft.state.members({ ...draft.ranking, ...toSegmentRange(segment, next) })
-  if (members.length !== segment[2])
-    throw new Failure(
-      'defect',
-      `${named(draft.ranking)}: ${members.length} members are after ${segment[0]} "${segment[1]}", counted are ${segment[2]}.`,
-    )
-  return cutMembers(segment, members, draft.sizes)
-}
 
 function cutLeaf(draft: Draft, place: number): void {
   const { root, leaves } = draft
@@ -162,7 +146,17 @@ function cutLeaf(draft: Draft, place: number): void {
   if (!list.some(segment => isLong(segment, draft.sizes))) return
   leaves.set(
     number,
-    list.flatMap((segment, at) => recut(draft, segment, list[at + 1] ?? root[place + 1])),
+    list.flatMap((segment, at) => {
+      const next = list[at + 1] ?? root[place + 1]
+      if (!isLong(segment, draft.sizes)) return [segment]
+      const members = draft.state.members({ ...draft.ranking, ...toSegmentRange(segment, next) })
+      if (members.length !== segment[2])
+        throw new Failure(
+          'defect',
+          `${named(draft.ranking)}: ${members.length} members are after ${segment[0]} "${segment[1]}", counted are ${segment[2]}.`,
+        )
+      return cutMembers(segment, members, draft.sizes)
+    }),
   )
 }
 

@@ -183,7 +183,8 @@ function append(key: string, draft: Draft, entry: Entry): void {
   const longer = entry.cause.kind === 'block' ? prolonged(entries, entry, height) : undefined
   draft.entries = longer ?? entries + entryText(entry, height)
   draft.count += 1
-  if (entry.cause.kind === 'due' || isMasks(key)) return
+  // Whether a series holds masks: their sum, over several names, has no meaning, and has 60 digits.
+  if (entry.cause.kind === 'due' || /^@[mn]/.test(key)) return
   if (entry.change > 0n) {
     draft.more += entry.change
     draft.gains += 1
@@ -192,9 +193,6 @@ function append(key: string, draft: Draft, entry: Entry): void {
     draft.losses += 1
   }
 }
-
-/** Whether a series holds masks: their sum, over several names, has no meaning, and has 60 digits. */
-const isMasks = (key: string): boolean => /^@[mn]/.test(key)
 
 function toSeriesDoc(id: string, draft: Draft): SeriesDoc {
   const { part, first, count, height, opening, entries } = draft

@@ -26,11 +26,7 @@ export type VoteBonuses = {
   candidateTook(producer: string): void
 }
 
-type Deps = {
-  readonly state: State
-  readonly statistics: Writable<StatisticsDoc>
-  readonly series: SeriesDrafts
-}
+type Deps = { readonly state: State; readonly statistics: Writable<StatisticsDoc>; readonly series: SeriesDrafts }
 
 const DOUBT = formatDoubt('')
 const TX = { kind: 'tx' } as const

@@ -95,7 +95,11 @@ export function workingState(
       const changed = listCellDocs(written.get(range.index as StateIndex))
       return mergeStandings(range, lookupRange(range), changed)
     },
-    publisherOf: hash => requirePublisher(lookupPublisher, hash),
+    publisherOf: hash => {
+      const publisher = lookupPublisher(hash)
+      if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
+      return publisher
+    },
     mark: () => {
       undo = []
     },
@@ -116,19 +120,29 @@ export function workingState(
     get size() {
       return size
     },
-    changes: () => listStateChanges(written),
+    changes: () => {
+      const changes: StateChange[] = []
+      for (const [index, ofIndex] of written)
+        for (const each of ofIndex) {
+          const change = toStateChange(index, each)
+          if (change !== undefined) changes.push(change)
+        }
+      return changes
+    },
   }
-}
-
-function requirePublisher(lookup: LookupPublisher, hash: string): string | undefined {
-  const publisher = lookup(hash)
-  if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
-  return publisher
 }
 
 function mergeStandings(range: StandingRange, stored: Iterable<Doc>, changed: Iterable<Doc>): readonly Standing[] {
   const now = withChanges(range, stored, changed)
-  return [...now.values()].map(doc => requireStanding(range, doc)).sort(compareStandings)
+  return [...now.values()]
+    .map(doc => {
+      const { index } = range
+      const standing = findCounted(index)?.standingOf(doc)
+      if (standing === undefined)
+        throw new TypeError(`${index.name} ${doc.id} was read as a member, and is in no ranking.`)
+      return standing
+    })
+    .sort(compareStandings)
 }
 
 const noMembers: LookupRange = ({ index }) => {
@@ -140,16 +154,6 @@ function collectWrittenCells(undo: readonly Undo[], index: StateIndex): Readonly
   const changed = new Set<Cell>()
   for (const each of undo) if (each.index === index) changed.add(each.of)
   return changed
-}
-
-function listStateChanges(written: ReadonlyMap<StateIndex, readonly Cell[]>): readonly StateChange[] {
-  const changes: StateChange[] = []
-  for (const [index, ofIndex] of written)
-    for (const each of ofIndex) {
-      const change = toStateChange(index, each)
-      if (change !== undefined) changes.push(change)
-    }
-  return changes
 }
 
 /**
@@ -164,10 +168,4 @@ function toStateChange(index: StateIndex, { doc, before }: Cell): StateChange | 
 
 function* listCellDocs(written: readonly Cell[] | undefined): Iterable<Doc> {
   for (const { doc } of written ?? []) if (doc !== undefined) yield doc
-}
-
-function requireStanding({ index }: StandingRange, doc: Doc): Standing {
-  const standing = findCounted(index)?.standingOf(doc)
-  if (standing === undefined) throw new TypeError(`${index.name} ${doc.id} was read as a member, and is in no ranking.`)
-  return standing
 }

@@ -2,7 +2,7 @@ import type { Block, ProofLevel } from '#chain/block.ts'
 import { checkAlone, checkBlock, checkWhole, isWholeByItself, lossyReceipts } from '#chain/check.ts'
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { headHash } from '#chain/head.ts'
-import { decodeRawBlock, decodeReceipts, type RawBlock } from '#chain/raw-block.ts'
+import { decodeRawBlock, decodeReceipts } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
 import { requireSigned } from '#node/block-requests.ts'
@@ -76,13 +76,6 @@ async function fetchBlock(
   const raw = rawText === undefined ? undefined : decodeRawBlock(rawText)
   // Raw blocks are served by number only, and the branch may have changed since the first request.
   if (raw === undefined || headHash(raw.head) !== hash) return undefined
-  checkContents(block, raw)
-  if (!isWholeByItself(block)) checkWhole(block, raw)
-  return { ...common, signedBy: requireSigned(raw.head) }
-}
-
-/** Receipts whose bytes are lost in the node's JSON are taken from the raw form. */
-function checkContents(block: Block, raw: RawBlock): void {
   const lossy = lossyReceipts(block)
   try {
     const receipts = decodeReceipts(raw, lossy)
@@ -91,6 +84,8 @@ function checkContents(block: Block, raw: RawBlock): void {
     if (lossy.length === 0) throw error
     checkAlone(block)
   }
+  if (!isWholeByItself(block)) checkWhole(block, raw)
+  return { ...common, signedBy: requireSigned(raw.head) }
 }
 
 /** Number of blocks fetched at once when many are missing. */

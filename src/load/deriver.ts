@@ -43,10 +43,7 @@ export function expiries(from: bigint | undefined, due: StateReader['due']): Exp
       queue.push({ due: doc.next_due, id: doc.id })
   }
   const fetch = (until: bigint): bigint => {
-    const { docs, end } = wholeMoments(due, {
-      ...(horizon === undefined ? {} : { after: horizon }),
-      until,
-    })
+    const { docs, end } = wholeMoments(due, { ...(horizon === undefined ? {} : { after: horizon }), until })
     for (const { id, next_due } of docs)
       if (next_due !== undefined && next_due <= end) queue.push({ due: next_due, id })
     return end
@@ -295,7 +292,10 @@ export function openDeriver({ writer, stored, partition }: Sources): Deriver {
     derive: async loaded => {
       const { time } = loaded.block
       due.extend(time, changedBalances(cache, state))
-      const falling = due.take(time).filter(id => isDue(state, id, time))
+      const falling = due.take(time).filter(id => {
+        const doc = state.get(balances, id)
+        return doc?.next_due !== undefined && doc.next_due <= time
+      })
       // A block is derived again only if it needs the publisher of a transaction, which is history.
       for (;;) {
         state.mark()
@@ -312,7 +312,15 @@ export function openDeriver({ writer, stored, partition }: Sources): Deriver {
       }
     },
     read: keys => keys.map(({ index, id }) => state.get(index, id) as StateChange['doc'] | undefined),
-    changedKeys: () => listChangedKeys(state),
+    changedKeys: () => {
+      const changed: ChangedKey[] = []
+      for (const { id } of state.changedSinceMark(producerKeys)) {
+        const owner = state.atMark(producerKeys, id)?.account
+        if (owner === undefined || owner === '') continue
+        changed.push({ key: id, before: state.atMark(producers, owner) ?? state.get(producers, owner) })
+      }
+      return changed
+    },
     changed: () => state.size,
     cut: () => {
       const changes = state.changes()
@@ -328,23 +336,8 @@ export function openDeriver({ writer, stored, partition }: Sources): Deriver {
   }
 }
 
-function isDue(state: WorkingState, id: string, time: bigint): boolean {
-  const doc = state.get(balances, id)
-  return doc?.next_due !== undefined && doc.next_due <= time
-}
-
 /** Changed balances that the store does not have yet. */
 function* changedBalances(cache: StateCache, state: WorkingState): Iterable<BalanceDoc> {
   for (const doc of cache.committing(balances)) yield doc as BalanceDoc
   for (const change of state.changes()) if (change.index === balances) yield change.doc as BalanceDoc
-}
-
-function listChangedKeys(state: WorkingState): readonly ChangedKey[] {
-  const changed: ChangedKey[] = []
-  for (const { id } of state.changedSinceMark(producerKeys)) {
-    const owner = state.atMark(producerKeys, id)?.account
-    if (owner === undefined || owner === '') continue
-    changed.push({ key: id, before: state.atMark(producers, owner) ?? state.get(producers, owner) })
-  }
-  return changed
 }

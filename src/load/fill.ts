@@ -33,7 +33,15 @@ export async function fill(
   { lib, signal }: FillOptions,
 ): Promise<void> {
   const { proof, batches, clock, time } = stages
-  const turns = createEventLoopYield(clock)
+  const { elapsed } = clock
+  let last = elapsed()
+  const turns = {
+    give: async () => {
+      if (elapsed() - last < TURN_MS) return
+      await yieldEventLoop()
+      last = elapsed()
+    },
+  }
   const segments = readSegments(source)
   try {
     while (!signal.aborted) {
@@ -61,17 +69,6 @@ const TURN_MS = 5
  * threads that prove and write. Those threads would be idle while a long run is derived.
  */
 type EventLoopYield = { give(): Promise<void> }
-
-function createEventLoopYield({ elapsed }: Pick<Clock, 'elapsed'>): EventLoopYield {
-  let last = elapsed()
-  return {
-    give: async () => {
-      if (elapsed() - last < TURN_MS) return
-      await yieldEventLoop()
-      last = elapsed()
-    },
-  }
-}
 
 /** Derives the blocks of an accepted segment in order, and adds each to the batch. */
 async function store(

@@ -12,11 +12,7 @@ import { DivergedEnd, isTransient, logPause, RETRY_BACKOFF, type RetryPolicy, re
 import { type LoadOptions, type LoadProgress, type Session, session } from './session.ts'
 
 /** The store at the start of a session; without a checkpoint it has no block yet. */
-type Stored = {
-  readonly checkpoint: Published | undefined
-  readonly store: Store
-  readonly identity: Identity
-}
+type Stored = { readonly checkpoint: Published | undefined; readonly store: Store; readonly identity: Identity }
 
 /** Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', or `DivergedEnd`. */
 async function requireSameChain(
@@ -27,10 +23,7 @@ async function requireSameChain(
   if (checkpoint === undefined) return
   const verdict = await judgeNode(
     // The store would have refused the lock if the first block were a different one.
-    {
-      ...info,
-      blockHash: async height => (height === 0 ? identity.genesis : await node.blockHash(height, signal)),
-    },
+    { ...info, blockHash: async height => (height === 0 ? identity.genesis : await node.blockHash(height, signal)) },
     { identity, last: checkpoint, hashAt: storedBlocks(store, signal).hashAt },
   )
   if (verdict.is === 'behind')

@@ -57,25 +57,15 @@ export function irreversible(
       const { libBlock: lib, headBlock: head } = await node.chainInfo(signal)
       const most = time === undefined ? loaded + FIRST_BLOCKS : highestPossible({ height: loaded, time }, now())
       if (lib > loaded && (await node.blockHash(lib, signal)) === undefined) {
-        tell('The node does not have the last irreversible block it reports; retrying.', {
-          lib,
-          head,
-          loaded,
-        })
+        tell('The node does not have the last irreversible block it reports; retrying.', { lib, head, loaded })
         return undefined
       }
       if (lib > most) {
-        tell('The node reports a last irreversible block that is too high for the age of the chain.', {
-          lib,
-          most,
-        })
+        tell('The node reports a last irreversible block that is too high for the age of the chain.', { lib, most })
         return most
       }
       if (lib < loaded)
-        tell("The node's last irreversible block is below the loaded height; waiting for the node.", {
-          lib,
-          loaded,
-        })
+        tell("The node's last irreversible block is below the loaded height; waiting for the node.", { lib, loaded })
       else noteStill(lib)
       return lib
     },

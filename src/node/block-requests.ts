@@ -72,10 +72,7 @@ export function createRangeSize(targetBytes: number): RangeSize {
 }
 
 const bad = (height: number, reason: string, help?: string): Failure =>
-  new Failure('bad_block', `Block ${height}: ${reason}.`, {
-    details: { height },
-    help,
-  })
+  new Failure('bad_block', `Block ${height}: ${reason}.`, { details: { height }, help })
 
 /**
  * Fetches raw heads `from` … `to`. Unless the level is `linked`, the last one must carry a valid signature. It proves

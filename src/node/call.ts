@@ -260,7 +260,12 @@ export async function forward(
   try {
     const asking = { ...options, without: new Set<Member>(), isUrgent: true }
     for await (const { member, isFirst, outcome } of askNodes(context, request, asking)) {
-      if (outcome.tag === 'no_room') throw noRoom(what)
+      if (outcome.tag === 'no_room')
+        throw new Failure(
+          'unavailable',
+          `There is no memory for the response to ${what}: responses to other requests use all of it.`,
+          { zh: '服务繁忙，请稍后重试。' },
+        )
       if (outcome.tag === 'answer') {
         best?.hold.release()
         best = { answer: outcome.answer, hold: outcome.reservation, member, isFirst }
@@ -275,13 +280,6 @@ export async function forward(
   if (best !== undefined) return best
   throw details.size === 0 ? noneUsable(pool, what) : noNodeAnswered(pool, what, details)
 }
-
-const noRoom = (what: string): Failure =>
-  new Failure(
-    'unavailable',
-    `There is no memory for the response to ${what}: responses to other requests use all of it.`,
-    { zh: '服务繁忙，请稍后重试。' },
-  )
 
 /** The Failure for a request that was passed on to no node. */
 function noneUsable(pool: NodePool, what: string): Failure {

@@ -180,7 +180,7 @@ export async function sendOnce(
     return result
   } finally {
     inProgress -= 1
-    onCall?.({ name: getMethodName(request), ms: means.clock.elapsed() - since, outcome, bytes, isRetry })
+    onCall?.({ name: request.path.split('/', 2)[1] ?? '', ms: means.clock.elapsed() - since, outcome, bytes, isRetry })
   }
 }
 
@@ -213,8 +213,6 @@ async function requestArchive(
     reservation: UNBOUNDED,
   }
 }
-
-const getMethodName = ({ path }: HttpRequest): string => path.split('/', 2)[1] ?? ''
 
 function classifyResponse({ status }: NodeResponse): 'ok' | 'refused' | 'trouble' {
   if (isNodeFault(status)) return 'trouble'

@@ -187,8 +187,23 @@ const HEAD_KEPT_MS = 60_000
 /** Nodes whose answers take the same number of these steps count as equally fast. */
 const SPEED_STEP_MS = 250
 
+/** A member before its first answer. */
+const FRESH: Omit<Member, 'endpoint'> = {
+  report: undefined,
+  claim: undefined,
+  lib: -1,
+  probeMs: 0,
+  genesis: undefined,
+  failures: 0,
+  backoffUntil: 0,
+  shunnedUntil: 0,
+  silent: undefined,
+  foreign: undefined,
+  apart: undefined,
+}
+
 export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): NodePool {
-  const members = endpoints.map(newMember)
+  const members = endpoints.map((endpoint): Member => ({ endpoint, ...FRESH }))
   /** Until something is stored: the chain of the first node that answered, as long as that one answers. */
   let ours: Partial<ChainIdentity> = {}
   let stored = false
@@ -208,7 +223,16 @@ export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): No
       const able = members.filter(member => !without.has(member) && member.foreign === undefined)
       return able.find(each => each === first && isAvailable(each, now)) ?? able.toSorted(byRest(now))[0]
     },
-    ready: () => members.filter(isReady(pool)).toSorted(byUse(clock.elapsed())),
+    ready: () =>
+      members
+        .filter(
+          ({ foreign, apart, silent, report, genesis }: Member): boolean =>
+            foreign === undefined &&
+            apart === undefined &&
+            silent === undefined &&
+            (!pool.watched || (report !== undefined && genesis !== undefined)),
+        )
+        .toSorted(byUse(clock.elapsed())),
     noteSuccess: member => {
       member.failures = 0
       member.backoffUntil = 0
@@ -278,29 +302,6 @@ export function explainLag(pool: NodePool, { lib }: Member): string | undefined 
 /** Whether a node of our chain answers, is on our branch and does not rest, as far as is known. */
 export const isAvailable = ({ foreign, apart, silent, backoffUntil }: Member, now: number): boolean =>
   foreign === undefined && apart === undefined && silent === undefined && backoffUntil <= now
-
-const isReady =
-  ({ watched }: Pick<NodePool, 'watched'>) =>
-  ({ foreign, apart, silent, report, genesis }: Member): boolean =>
-    foreign === undefined &&
-    apart === undefined &&
-    silent === undefined &&
-    (!watched || (report !== undefined && genesis !== undefined))
-
-const newMember = (endpoint: Endpoint): Member => ({
-  endpoint,
-  report: undefined,
-  claim: undefined,
-  lib: -1,
-  probeMs: 0,
-  genesis: undefined,
-  failures: 0,
-  backoffUntil: 0,
-  shunnedUntil: 0,
-  silent: undefined,
-  foreign: undefined,
-  apart: undefined,
-})
 
 /** Accepts a node's first report, a report near the last one, and a report that is given twice. */
 function believed({ report, claim }: Member, { libBlock, headBlock }: ChainInfo): boolean {

@@ -1,7 +1,7 @@
 import { type ContractCode, type LoadedBlock, type ProofLevel, USUAL_LEVEL } from '#chain/block.ts'
 import { decodeContract, decodeStorage } from '#chain/decode.ts'
 import { listUnknownContracts } from '#chain/effects.ts'
-import { decodeRawHeads, type RawHead } from '#chain/head.ts'
+import { decodeRawHeads } from '#chain/head.ts'
 import { isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
@@ -13,15 +13,13 @@ import {
   type CallContext,
   CONTRACT_SIZE,
   callNode,
-  type ForwardResult,
   forward,
   type NodeRequest,
   RefusedCall,
 } from './call.ts'
 import { createBudget, type Endpoint } from './http.ts'
-import { createNodePool, type Member, type NodePool, usableMembers, whyUnfit } from './pool.ts'
+import { createNodePool, usableMembers, whyUnfit } from './pool.ts'
 import {
-  type ForwardedResponse,
   type Node,
   type NodeEvent,
   STORAGE_PAGE,
@@ -29,16 +27,9 @@ import {
   type StorageRange,
   type StoredBlocks,
 } from './port.ts'
-import {
-  fetchReportedHashes,
-  heightRefresher,
-  highest,
-  irreversibleHash,
-  type RefreshHeight,
-  watchNodes,
-} from './probe.ts'
+import { fetchReportedHashes, heightRefresher, highest, irreversibleHash, watchNodes } from './probe.ts'
 import type { Proven } from './prove-blocks.ts'
-import { type HeightRange, openProvers, type Provers, type ProvingThreads } from './threads/provers.ts'
+import { openProvers, type Provers, type ProvingThreads } from './threads/provers.ts'
 
 export type RpcNodeOptions = {
   /** Nodes of one chain, at least one. */
@@ -123,17 +114,32 @@ export function rpcNode(options: RpcNodeOptions): Node {
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
     hashes: async (height, signal) =>
       endpoints.length < 2 ? [] : await until(signal, ends => fetchReportedHashes(ends, height)),
-    heads: ({ from, to }, signal) => until(signal, ends => callNode(ends, rawHeadsQuestion({ from, to }))),
+    heads: ({ from, to }, signal) =>
+      until(signal, ends => callNode(ends, { ...headsQuestion({ from, to }), decode: decodeRawHeads })),
     contractCode: (id, signal) => until(signal, ends => fetchContractCode(ends, id)),
     storage: (range, signal) => until(signal, ends => callNode(ends, storageQuestion(range))),
     get: (path, { signal, withinMs = requestMs, body } = {}) =>
       until(signal, async ends => {
         const request = body === undefined ? { path } : { path, body }
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
-        return forwardedResponse({ pool, refreshHeight }, await forward(ends, request, { limits, budget }))
+        const { answer, member, isFirst, hold } = await forward(ends, request, { limits, budget })
+        const reaches = (height: number): boolean =>
+          member.report !== undefined && member.report.info.headBlock >= Math.max(height, pool.highestHead())
+        return {
+          ...answer,
+          reaches,
+          refreshHeight: height => refreshHeight(member, () => reaches(height)),
+          isFirst,
+          isUsable: () => usableMembers(pool).includes(member),
+          release: hold.release,
+        }
       }),
     watch: (expected, stored = NOTHING_STORED) => watchNodes(context, { expected, stored, onEvent }),
-    lastInfo: () => pool.ready().find(({ report }) => isFresh(report, clock.elapsed()))?.report?.info,
+    lastInfo: () =>
+      pool.ready().find(({ report }) => {
+        const now = clock.elapsed()
+        return report !== undefined && now - report.at <= FRESH_MS
+      })?.report?.info,
     whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
     reportAgeMs: () => (pool.reportedAt === undefined ? undefined : clock.elapsed() - pool.reportedAt),
     close: () => closed.abort('closed'),
@@ -192,32 +198,25 @@ async function* withSystemCode(context: CallContext, blocks: AsyncIterable<Prove
   }
 }
 
-const rawHeadsQuestion = (range: HeightRange): NodeRequest<readonly RawHead[]> => ({
-  ...headsQuestion(range),
-  decode: decodeRawHeads,
-})
-
 /** A system contract always exists; another contract may not, though a block names it. */
 async function fetchContractCode(context: CallContext, id: string): Promise<ContractCode | undefined> {
   try {
-    return await callNode(context, contractQuestion(id))
+    return await callNode(context, {
+      what: `contract ${id}`,
+      path: `/getContract/${encodeURIComponent(id)}/false`,
+      size: CONTRACT_SIZE,
+      decode: text => {
+        const code = decodeContract(text)
+        if (code.id !== id) throw new Failure('bad_block', `The node returned contract ${code.id} for contract ${id}.`)
+        return code
+      },
+    })
   } catch (error) {
     const isAbsent = error instanceof RefusedCall && error.reason === 'contract not found'
     if (isAbsent && !isSystemContract(id)) return undefined
     throw error
   }
 }
-
-const contractQuestion = (id: string): NodeRequest<ContractCode> => ({
-  what: `contract ${id}`,
-  path: `/getContract/${encodeURIComponent(id)}/false`,
-  size: CONTRACT_SIZE,
-  decode: text => {
-    const code = decodeContract(text)
-    if (code.id !== id) throw new Failure('bad_block', `The node returned contract ${code.id} for contract ${id}.`)
-    return code
-  },
-})
 
 const storageQuestion = ({ contract, type, prefix, from }: StorageRange): NodeRequest<StoragePage> => ({
   what: `storage of ${contract}`,
@@ -236,24 +235,6 @@ const storageQuestion = ({ contract, type, prefix, from }: StorageRange): NodeRe
 
 /** Maximum age of a report that is used, in milliseconds: several probes have not completed since. */
 const FRESH_MS = 10_000
-
-const isFresh = (report: Member['report'], now: number): boolean => report !== undefined && now - report.at <= FRESH_MS
-
-function forwardedResponse(
-  { pool, refreshHeight }: { readonly pool: NodePool; readonly refreshHeight: RefreshHeight },
-  { answer, member, isFirst, hold }: ForwardResult,
-): ForwardedResponse {
-  const reaches = (height: number): boolean =>
-    member.report !== undefined && member.report.info.headBlock >= Math.max(height, pool.highestHead())
-  return {
-    ...answer,
-    reaches,
-    refreshHeight: height => refreshHeight(member, () => reaches(height)),
-    isFirst,
-    isUsable: () => usableMembers(pool).includes(member),
-    release: hold.release,
-  }
-}
 
 type Wanted = { readonly prove: ProofLevel; readonly following: boolean }
 

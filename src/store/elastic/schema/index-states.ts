@@ -36,11 +36,7 @@ export const DERIVED_NAMES = new Set<string>([...HISTORY_NAMES, ...STATE_INDICES
 export async function listIndices({ connection, names: { prefix } }: ReadCluster): Promise<readonly ExistingIndex[]> {
   const all = await requestJson<
     Readonly<Record<string, { readonly aliases: object; readonly mappings: Partial<Mapping> } | undefined>>
-  >(connection, {
-    what: 'read the indices',
-    path: `/${prefix}-*`,
-    query: { filter_path: '*.aliases,*.mappings' },
-  })
+  >(connection, { what: 'read the indices', path: `/${prefix}-*`, query: { filter_path: '*.aliases,*.mappings' } })
   return Object.entries(all).flatMap(([name, found]) => {
     const place = parseName(name.slice(prefix.length + 1))
     return found === undefined || place === undefined
@@ -123,11 +119,7 @@ export async function readShardCopies(
   return found
 }
 
-export type IndexState = {
-  readonly uuid: string
-  readonly closed: boolean
-  readonly aliases: ReadonlySet<string>
-}
+export type IndexState = { readonly uuid: string; readonly closed: boolean; readonly aliases: ReadonlySet<string> }
 
 /**
  * The states of the existing indices, including closed ones. `local`: as known to the server that answers, which needs no

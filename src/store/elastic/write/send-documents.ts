@@ -300,10 +300,7 @@ export async function rewriteDocuments(
   const storedIn = (index: AnyIndex, id: string): string =>
     index.kind === 'state' ? names.state(index) : names.partition(index, partitionOf(id))
   const deletes = remove.map(({ index, id, stray }) =>
-    toItem('delete', {
-      index: stray ?? storedIn(index, id),
-      id: index.kind === 'state' ? toStateId(index, id) : id,
-    }),
+    toItem('delete', { index: stray ?? storedIn(index, id), id: index.kind === 'state' ? toStateId(index, id) : id }),
   )
   const written = put.map(({ index, doc }) => {
     const text = encodeDoc(index, doc)
