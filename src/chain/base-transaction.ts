@@ -137,11 +137,11 @@ export function toBaseTransaction({
   return formatBody(JSON.parse(base) as BaseDifference, { hash: tx_hashes.split(' ', 1)[0] ?? '', time })
 }
 
-/** A base transaction's payment for the parent block: the receiver, and the amount as decimal text. */
-export type Paid = { readonly to: string; readonly amount: string }
-
-/** The payment for the parent if the block contains nothing else; undefined: the block has more, or less. */
-export function findContribution(block: Block): Paid | undefined {
+/**
+ * The payment for the parent if the block contains nothing else: the receiver, and the amount as decimal text.
+ * undefined: the block has more, or less.
+ */
+export function findContribution(block: Block): { readonly to: string; readonly amount: string } | undefined {
   const [tx] = block.transactions
   if (tx === undefined || block.transactions.length > 1 || !isBase(block, 0) || !applies(tx)) return undefined
   const [action] = tx.actions

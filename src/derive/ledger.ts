@@ -9,11 +9,9 @@ import { wealth } from '#indices/wealth.ts'
 import type { ChangeCause, OpenSeries, SeriesDrafts } from './series.ts'
 import type { State, Writable } from './state.ts'
 
-type TokenDraft = { readonly before: TokenDoc | undefined; readonly doc: Writable<TokenDoc> }
-
 /** Tokens while a block is derived (`Ledger`). */
 function tokenDrafts(state: State, { height }: Block, past: SeriesDrafts) {
-  const drafts = new Map<string, TokenDraft>()
+  const drafts = new Map<string, { readonly before: TokenDoc | undefined; readonly doc: Writable<TokenDoc> }>()
   return {
     token: (symbol: string): Writable<TokenDoc> => {
       const known = drafts.get(symbol)
@@ -35,7 +33,7 @@ function tokenDrafts(state: State, { height }: Block, past: SeriesDrafts) {
     /** Writes the tokens that changed, and records the change in their number of holders. */
     settle: (): void => {
       for (const { before, doc } of drafts.values()) {
-        if (before === undefined || changed(before, doc)) state.put(tokens, doc)
+        if (before === undefined || MUTABLE.some(field => before[field] !== doc[field])) state.put(tokens, doc)
         const gained = doc.holder_count - (before?.holder_count ?? 0)
         if (gained !== 0) past.note(past.open(seriesOf.holders(doc.symbol)), BigInt(gained), { kind: 'block' })
       }
@@ -43,14 +41,8 @@ function tokenDrafts(state: State, { height }: Block, past: SeriesDrafts) {
   }
 }
 
-const changed = (before: TokenDoc, doc: TokenDoc): boolean =>
-  before.total_supply !== doc.total_supply ||
-  before.current_supply !== doc.current_supply ||
-  before.holder_count !== doc.holder_count ||
-  before.issuer !== doc.issuer ||
-  before.tx_hash !== doc.tx_hash
+const MUTABLE = ['total_supply', 'current_supply', 'holder_count', 'issuer', 'tx_hash'] as const
 
-type Changed = { readonly change: bigint; readonly by: ChangeCause }
 /** An amount that a movement freezes, and the time of its release. `isOwn`: the owner had it before. */
 type Locked = {
   readonly amount: bigint
@@ -65,7 +57,7 @@ export type Ledger = {
    * Adds to (or subtracts from) the available amount, by a movement or for RAM. An amount that its owner
    * cannot hold is lost. Throws Failure 'defect' when the result would be negative.
    */
-  add(token: string, owner: string, change: Changed): void
+  add(token: string, owner: string, change: { readonly change: bigint; readonly by: ChangeCause }): void
   /** Locks an amount until a time (nanoseconds); at once available if that is not after the block's time. */
   freeze(token: string, owner: string, locked: Locked): void
   release(id: string): void
@@ -83,8 +75,6 @@ export type Ledger = {
   settle(statistics: Writable<StatisticsDoc>): void
 }
 
-const IOST = 'iost'
-
 export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
   const drafts = new Map<string, BalanceDraft>()
   const drawn = tokenDrafts(state, block, past)
@@ -95,9 +85,18 @@ export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
     const known = drafts.get(id)
     if (known !== undefined) return known
     const before = state.get(balances, id)
-    const fresh = createBalanceDraft(token, owner, { before, past: past.open(seriesOf.balance(id)) })
+    const fresh: BalanceDraft = {
+      token,
+      owner,
+      before,
+      past: past.open(seriesOf.balance(id)),
+      amount: before?.amount ?? 0n,
+      frozen: before?.frozen ?? 0n,
+      list: (before?.frozen_list ?? []) as Frozen[],
+      listIsOwn: false,
+    }
     drafts.set(id, fresh)
-    if (token === IOST && !isSystemContract(owner)) wealth.touch(owner)
+    if (token === 'iost' && !isSystemContract(owner)) wealth.touch(owner)
     return fresh
   }
   return {
@@ -133,7 +132,13 @@ export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
     open: wealth.open,
     addVotes: wealth.addVotes,
     settle: statistics => {
-      settleBalances(drafts.values(), { state, token: drawn.token })
+      for (const balance of drafts.values()) {
+        const doc = changedBalance(balance)
+        if (doc === undefined) continue
+        const gained = Number(doc.amount > 0n) - Number((balance.before?.amount ?? 0n) > 0n)
+        if (gained !== 0) drawn.token(balance.token).holder_count += gained
+        state.put(balances, doc)
+      }
       drawn.settle()
       statistics.wealth_count += wealth.settle()
     },
@@ -142,20 +147,6 @@ export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
 
 const overdrawn = ({ height }: Block, { token, owner, amount }: BalanceDraft): Failure =>
   new Failure('defect', `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`)
-
-/** Writes the balances that changed, and counts their holders. */
-function settleBalances(
-  drafts: Iterable<BalanceDraft>,
-  { state, token }: { readonly state: State; readonly token: Ledger['token'] },
-): void {
-  for (const balance of drafts) {
-    const doc = changedBalance(balance)
-    if (doc === undefined) continue
-    const gained = Number(doc.amount > 0n) - Number((balance.before?.amount ?? 0n) > 0n)
-    if (gained !== 0) token(balance.token).holder_count += gained
-    state.put(balances, doc)
-  }
-}
 
 /** A balance while a block is derived. It is changed in place, so thousands of changes cost linear time. */
 type BalanceDraft = {
@@ -169,21 +160,6 @@ type BalanceDraft = {
   list: Frozen[]
   listIsOwn: boolean
 }
-
-const createBalanceDraft = (
-  token: string,
-  owner: string,
-  { before, past }: Pick<BalanceDraft, 'before' | 'past'>,
-): BalanceDraft => ({
-  token,
-  owner,
-  before,
-  past,
-  amount: before?.amount ?? 0n,
-  frozen: before?.frozen ?? 0n,
-  list: (before?.frozen_list ?? []) as Frozen[],
-  listIsOwn: false,
-})
 
 /** Keeps the node's order: by time, then amount (go-iost `vm/native/token_v1.go` freezeBalance). */
 function insertFrozen(draft: BalanceDraft, amount: bigint, time: bigint): void {
