@@ -79,22 +79,12 @@ export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
   const drafts = new Map<string, BalanceDraft>()
   const drawn = tokenDrafts(state, block, past)
   const wealth = wealthDrafts(state)
-
   const draft = (token: string, owner: string): BalanceDraft => {
     const id = balanceId(token, owner)
     const known = drafts.get(id)
     if (known !== undefined) return known
-    const before = state.get(balances, id)
-    const fresh: BalanceDraft = {
-      token,
-      owner,
-      before,
-      past: past.open(seriesOf.balance(id)),
-      amount: before?.amount ?? 0n,
-      frozen: before?.frozen ?? 0n,
-      list: (before?.frozen_list ?? []) as Frozen[],
-      listIsOwn: false,
-    }
+    const place = { token, owner, past: past.open(seriesOf.balance(id)) }
+    const fresh = createBalanceDraft(place, state.get(balances, id))
     drafts.set(id, fresh)
     if (token === 'iost' && !isSystemContract(owner)) wealth.touch(owner)
     return fresh
@@ -159,6 +149,14 @@ type BalanceDraft = {
   /** By time, then amount; shared with the document until the first change. */
   list: Frozen[]
   listIsOwn: boolean
+}
+
+function createBalanceDraft(
+  place: Pick<BalanceDraft, 'token' | 'owner' | 'past'>,
+  before: BalanceDoc | undefined,
+): BalanceDraft {
+  const { amount = 0n, frozen = 0n, frozen_list = [] } = before ?? {}
+  return { ...place, before, amount, frozen, list: frozen_list as Frozen[], listIsOwn: false }
 }
 
 /** Keeps the node's order: by time, then amount (go-iost `vm/native/token_v1.go` freezeBalance). */

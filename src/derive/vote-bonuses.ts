@@ -9,9 +9,9 @@ import {
   series,
   seriesOf,
 } from '#indices/series.ts'
-import type { Scope } from './scope.ts'
+import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { SeriesDrafts } from './series.ts'
-import type { State } from './state.ts'
+import type { State, Writable } from './state.ts'
 
 /** Bonus credits of voters and producers at vote_producer.iost while a block is derived, in 10^-8 IOST. */
 export type VoteBonuses = {
@@ -33,7 +33,11 @@ export function voteBonuses({
   state,
   statistics,
   series: past,
-}: Pick<Scope, 'state' | 'statistics' | 'series'>): VoteBonuses {
+}: {
+  state: State
+  statistics: Writable<StatisticsDoc>
+  series: SeriesDrafts
+}): VoteBonuses {
   const coefficients = openSums(state, past)
   const named = openNamedValues(state, past)
   const { candidatesCoefficient } = seriesOf

@@ -1,6 +1,6 @@
 import type { DocOf } from '#indices/define.ts'
 import type { Key, StateChange, StateIndex } from '#indices/registry.ts'
-import { compareStandings, type StandingRange } from '#indices/standing.ts'
+import { compareStandings, type Standing, type StandingRange } from '#indices/standing.ts'
 import { findCounted, withChanges } from './rankings.ts'
 import { MissingState, type State } from './state.ts'
 
@@ -9,6 +9,9 @@ export const UNKNOWN = 'unknown'
 
 /** Reads state at once. */
 type StateLookup = (index: StateIndex, id: string) => StateChange['doc'] | undefined | typeof UNKNOWN
+
+/** Documents of a counted order in the range before the batch. */
+type LookupRange = (range: StandingRange) => Iterable<StateChange['doc']>
 
 /** Publisher of an executed transaction in an earlier block; `UNKNOWN`: it was not looked up. */
 export type LookupPublisher = (hash: string) => string | undefined | typeof UNKNOWN
@@ -55,15 +58,10 @@ function createCells(lookup: StateLookup) {
   return { find, open, lookUp }
 }
 
-/**
- * A `State` over stored documents: a put is visible at once, and `rollback` undoes it. `lookupRange`: documents of a
- * counted order before the batch.
- */
+/** A `State` over stored documents: a put is visible at once, and `rollback` undoes it. */
 export function workingState(
   lookup: StateLookup,
-  lookupRange: (range: StandingRange) => Iterable<StateChange['doc']> = ({ index }) => {
-    throw new TypeError(`Members of ${index.name} cannot be read here.`)
-  },
+  lookupRange: LookupRange = noMembers,
   lookupPublisher: LookupPublisher = () => UNKNOWN,
 ): WorkingState {
   const { find, open, lookUp } = createCells(lookup)
@@ -94,21 +92,10 @@ export function workingState(
     },
     add: (index, doc) => write(index, find(index, doc.id) ?? open(index, doc.id, undefined), doc as Doc),
     members: range => {
-      const { index } = range
-      const changed = (written.get(index as StateIndex) ?? []).flatMap(({ doc }) => doc ?? [])
-      const members = [...withChanges(range, lookupRange(range), changed).values()].map(doc => {
-        const standing = findCounted(index)?.standingOf(doc)
-        if (standing === undefined)
-          throw new TypeError(`${index.name} ${doc.id} was read as a member, and is in no ranking.`)
-        return standing
-      })
-      return members.sort(compareStandings)
+      const changed = listCellDocs(written.get(range.index as StateIndex))
+      return mergeStandings(range, lookupRange(range), changed)
     },
-    publisherOf: hash => {
-      const publisher = lookupPublisher(hash)
-      if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
-      return publisher
-    },
+    publisherOf: hash => requirePublisher(lookupPublisher, hash),
     mark: () => {
       undo = []
     },
@@ -119,9 +106,7 @@ export function workingState(
       }
     },
     changedSinceMark: <I extends StateIndex>(index: I) =>
-      [...new Set(undo.filter(each => each.index === index).map(({ of }) => of))].map(
-        ({ doc }) => doc as unknown as DocOf<I>,
-      ),
+      [...collectWrittenCells(undo, index)].map(({ doc }) => doc as unknown as DocOf<I>),
     atMark: <I extends StateIndex>(index: I, id: string) => {
       const of = find(index, id)
       const first = undo.find(each => each.of === of)
@@ -131,14 +116,58 @@ export function workingState(
     get size() {
       return size
     },
-    // A document that changed and changed back is a change, too: whether a document is written must not depend on where a
-    // batch ends, or a loader that repeats blocks in other batches would leave one as it was in between.
-    changes: () => {
-      const changes: StateChange[] = []
-      for (const [index, ofIndex] of written)
-        for (const { doc, before } of ofIndex)
-          if (doc !== undefined) changes.push({ index, doc, ...(before && { before }) } as StateChange)
-      return changes
-    },
+    changes: () => listStateChanges(written),
   }
+}
+
+function requirePublisher(lookup: LookupPublisher, hash: string): string | undefined {
+  const publisher = lookup(hash)
+  if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
+  return publisher
+}
+
+function mergeStandings(range: StandingRange, stored: Iterable<Doc>, changed: Iterable<Doc>): readonly Standing[] {
+  const now = withChanges(range, stored, changed)
+  return [...now.values()].map(doc => requireStanding(range, doc)).sort(compareStandings)
+}
+
+const noMembers: LookupRange = ({ index }) => {
+  throw new TypeError(`Members of ${index.name} cannot be read here.`)
+}
+
+/** Cells of an index that were written since the mark, each once. */
+function collectWrittenCells(undo: readonly Undo[], index: StateIndex): ReadonlySet<Cell> {
+  const changed = new Set<Cell>()
+  for (const each of undo) if (each.index === index) changed.add(each.of)
+  return changed
+}
+
+function listStateChanges(written: ReadonlyMap<StateIndex, readonly Cell[]>): readonly StateChange[] {
+  const changes: StateChange[] = []
+  for (const [index, ofIndex] of written)
+    for (const each of ofIndex) {
+      const change = toStateChange(index, each)
+      if (change !== undefined) changes.push(change)
+    }
+  return changes
+}
+
+/**
+ * undefined: the change was rolled back. A document that changed and changed back is a change, too: whether a document is
+ * written must not depend on where a batch ends, or a loader that repeats blocks in other batches would leave one as it was
+ * in between.
+ */
+function toStateChange(index: StateIndex, { doc, before }: Cell): StateChange | undefined {
+  if (doc === undefined) return undefined
+  return (before === undefined ? { index, doc } : { index, doc, before }) as StateChange
+}
+
+function* listCellDocs(written: readonly Cell[] | undefined): Iterable<Doc> {
+  for (const { doc } of written ?? []) if (doc !== undefined) yield doc
+}
+
+function requireStanding({ index }: StandingRange, doc: Doc): Standing {
+  const standing = findCounted(index)?.standingOf(doc)
+  if (standing === undefined) throw new TypeError(`${index.name} ${doc.id} was read as a member, and is in no ranking.`)
+  return standing
 }

@@ -160,13 +160,7 @@ export function createFollower({ node, store, prove, clock, log }: Following): H
     const now = await store.read(view => derive(branch, view.at, blocks => deriveHead(view, blocks, derived)), {
       signal,
     })
-    // The derived ones among the known blocks.
-    derived = new Map(
-      [...known.keys()].flatMap(hash => {
-        const one = now.get(hash) ?? derived.get(hash)
-        return one === undefined ? [] : [[hash, one] as const]
-      }),
-    )
+    derived = selectDerived(known, now, derived)
     confirmed = clock.elapsed()
     show({ status: 'followed', tip: head, lib, blocks: selectShown(branch, derived) })
   }
@@ -218,6 +212,19 @@ export function followHead(following: Following & { readonly clock: Clock }): He
     },
   }
 }
+
+/** The derived ones among the known blocks. */
+const selectDerived = (
+  known: ReadonlyMap<string, Fetched>,
+  now: ReadonlyMap<string, Derived>,
+  before: ReadonlyMap<string, Derived>,
+): Map<string, Derived> =>
+  new Map(
+    [...known.keys()].flatMap(hash => {
+      const one = now.get(hash) ?? before.get(hash)
+      return one === undefined ? [] : [[hash, one] as const]
+    }),
+  )
 
 /** The status of the head after a failed poll. */
 function toHeadStatus(failure: Failure): Exclude<HeadStatus, 'followed'> {

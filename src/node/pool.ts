@@ -13,15 +13,6 @@ export type StoredChain = {
   readonly hashAt: (height: number) => Promise<string | undefined>
 }
 
-/** A node, for comparison with a store. */
-type JudgedNode = {
-  readonly chainId: number
-  /** Its last irreversible block. */
-  readonly libBlock: number
-  /** The hash of the node's irreversible block at a height; undefined: it has none. */
-  readonly blockHash: (height: number) => Promise<string | undefined>
-}
-
 /** The result of comparing a node with a store. */
 export type Verdict =
   /** The node has the last stored block. */
@@ -37,10 +28,15 @@ export type Verdict =
 
 /**
  * Compares a node with a store: first by chain id and first block, then by the block at the highest height
- * that is irreversible at both. The hash of a block covers all blocks before it, so one height is enough.
+ * that is irreversible at both. The hash of a block covers all blocks before it, so one height is enough. `blockHash`:
+ * the hash of the node's irreversible block at a height; undefined: it has none.
  */
 export async function judgeNode(
-  { chainId, libBlock, blockHash }: JudgedNode,
+  {
+    chainId,
+    libBlock,
+    blockHash,
+  }: Pick<ChainInfo, 'chainId' | 'libBlock'> & { blockHash(height: number): Promise<string | undefined> },
   { identity, last, hashAt }: StoredChain,
 ): Promise<Verdict> {
   const genesis = await blockHash(0)
@@ -223,16 +219,7 @@ export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): No
       const able = members.filter(member => !without.has(member) && member.foreign === undefined)
       return able.find(each => each === first && isAvailable(each, now)) ?? able.toSorted(byRest(now))[0]
     },
-    ready: () =>
-      members
-        .filter(
-          ({ foreign, apart, silent, report, genesis }: Member): boolean =>
-            foreign === undefined &&
-            apart === undefined &&
-            silent === undefined &&
-            (!pool.watched || (report !== undefined && genesis !== undefined)),
-        )
-        .toSorted(byUse(clock.elapsed())),
+    ready: () => members.filter(member => isReady(pool, member)).toSorted(byUse(clock.elapsed())),
     noteSuccess: member => {
       member.failures = 0
       member.backoffUntil = 0
@@ -308,6 +295,11 @@ function believed({ report, claim }: Member, { libBlock, headBlock }: ChainInfo)
   const near = (before: ChainInfo): boolean =>
     Math.abs(libBlock - before.libBlock) <= JUMP && Math.abs(headBlock - before.headBlock) <= JUMP
   return report === undefined || near(report.info) || (claim !== undefined && near(claim))
+}
+
+function isReady({ watched }: NodePool, { foreign, apart, silent, report, genesis }: Member): boolean {
+  if (foreign !== undefined || apart !== undefined || silent !== undefined) return false
+  return !watched || (report !== undefined && genesis !== undefined)
 }
 
 const byRest =

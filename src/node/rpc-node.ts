@@ -63,9 +63,6 @@ export type RpcNodeOptions = {
   readonly clock?: Clock
 }
 
-/** Target size of bulk answers: large enough to hide a request's overhead, small enough to hold many decoded. */
-const TARGET_BYTES = 1024 * 1024
-
 const DEFAULTS = {
   timeoutMs: 10_000,
   prove: USUAL_LEVEL,
@@ -96,12 +93,12 @@ export function rpcNode(options: RpcNodeOptions): Node {
     signal: closed.signal,
     onCall,
   }
-  /** Work that the caller's signal or the closing of the node aborts. */
   const until = <T>(signal: AbortSignal | undefined, work: (context: CallContext) => Promise<T>): Promise<T> =>
     untilAborted(context, signal, work)
   const budget = createBudget(maxHeldBytes)
   const refreshHeight = heightRefresher(context)
-  const fetching = createFetchContext({ onEvent: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
+  // Large enough to hide a request's overhead, small enough to hold many decoded answers.
+  const fetching = createFetchContext(onBlockEvent, Math.min(1024 * 1024, maxBytes))
   const open = (blocks: number): Provers | undefined =>
     threads === undefined || threads.count === 0 || blocks < threads.least
       ? undefined
@@ -135,42 +132,39 @@ export function rpcNode(options: RpcNodeOptions): Node {
         }
       }),
     watch: (expected, stored = NOTHING_STORED) => watchNodes(context, { expected, stored, onEvent }),
-    lastInfo: () =>
-      pool.ready().find(({ report }) => {
-        const now = clock.elapsed()
-        return report !== undefined && now - report.at <= FRESH_MS
-      })?.report?.info,
+    lastInfo: () => pool.ready().find(({ report }) => report && clock.elapsed() - report.at <= FRESH_MS)?.report?.info,
     whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
     reportAgeMs: () => (pool.reportedAt === undefined ? undefined : clock.elapsed() - pool.reportedAt),
     close: () => closed.abort('closed'),
   }
 }
 
-type BlocksMeans = {
-  readonly fetching: ReturnType<typeof createFetchContext>
-  /** undefined: this thread proves all. */
-  readonly open: (blocks: number) => Provers | undefined
-  readonly inFlight: number
-  readonly rangeEnd: StreamOptions['rangeEnd']
-}
-
 const streamBlocks = async function* (
   context: CallContext,
   { signal, following = false, prove, ...range }: Parameters<Node['blocks']>[0] & { readonly prove: ProofLevel },
-  { fetching, open, inFlight, rangeEnd }: BlocksMeans,
+  {
+    fetching,
+    open,
+    ...also
+  }: Pick<StreamOptions, 'inFlight' | 'rangeEnd'> & {
+    readonly fetching: ReturnType<typeof createFetchContext>
+    /** undefined: this thread proves all. */
+    readonly open: (blocks: number) => Provers | undefined
+  },
 ): AsyncGenerator<LoadedBlock> {
   const ends = joinSignals(signal, context.signal)
   const provers = open(range.to - range.from)
   try {
     const now = { ...context, signal: ends.signal }
-    const means = { ...fetching(now, { prove, following }), ...(provers === undefined ? {} : { provers }) }
-    yield* withSystemCode(now, blockStream(means, { ...range, inFlight, rangeEnd }))
+    const means = { ...fetching(now, prove, following), ...(provers && { provers }) }
+    yield* withSystemCode(now, blockStream(means, { ...range, ...also }))
   } finally {
     provers?.close()
     ends.release()
   }
 }
 
+/** Does work that the caller's signal or the closing of the node aborts. */
 async function untilAborted<T>(
   context: CallContext,
   signal: AbortSignal | undefined,
@@ -236,28 +230,20 @@ const storageQuestion = ({ contract, type, prefix, from }: StorageRange): NodeRe
 /** Maximum age of a report that is used, in milliseconds: several probes have not completed since. */
 const FRESH_MS = 10_000
 
-type Wanted = { readonly prove: ProofLevel; readonly following: boolean }
-
 /** Settings for fetching blocks, by caller, proof level, and whether the chain is followed. */
-function createFetchContext({
-  onEvent,
-  bytes,
-}: {
-  readonly onEvent: (event: BlockEvent) => void
-  readonly bytes: number
-}): (context: CallContext, wanted: Wanted) => FetchContext {
+function createFetchContext(report: (event: BlockEvent) => void, bytes: number) {
   const size = createRangeSize(bytes)
   let isReported = false
-  const reportOnce = (event: BlockEvent): void => {
+  const onEvent = (event: BlockEvent): void => {
     if (event.type === 'no_raw' && isReported) return
     if (event.type === 'no_raw') isReported = true
-    onEvent(event)
+    report(event)
   }
-  return (context, { prove, following }) => ({
+  return (context: CallContext, prove: ProofLevel, following: boolean): FetchContext => ({
     context,
     size,
     prove,
     isWholePreferred: following && prove === 'signed',
-    onEvent: reportOnce,
+    onEvent,
   })
 }
