@@ -92,11 +92,8 @@ export const fullPart = (key: string, part: number): string => `#${part}/${key}`
 /** The name under which masks record that earnings from a producer before its contract wrote receipts are unknown. */
 export const formatDoubt = (producer: string): string => `?${producer}`
 
-/** Numbers with fewer characters than this are written as decimals. */
-const LONG = 20
 /** Digits parsed at once, few enough for an exact `number`. */
 const STEP = 10
-const STEP_VALUE = 36n ** BigInt(STEP)
 /** Prefix of the digits of a base-36 number; no decimal contains it. */
 const MARK = '^'
 
@@ -106,7 +103,7 @@ const MARK = '^'
  */
 export function numberText(value: bigint): string {
   const decimal = String(value)
-  if (decimal.length < LONG) return decimal
+  if (decimal.length < 20) return decimal
   return value < 0n ? `-${MARK}${(-value).toString(36)}` : `${MARK}${value.toString(36)}`
 }
 
@@ -118,8 +115,7 @@ export function parsePackedNumber(text: string): bigint {
   for (let at = mark + 1; at < text.length; at += STEP) {
     const digits = text.slice(at, at + STEP)
     if (!/^[0-9a-z]+$/.test(digits)) throw new SyntaxError(`"${text}" is no number of a series.`)
-    const scale = digits.length === STEP ? STEP_VALUE : 36n ** BigInt(digits.length)
-    value = value * scale + BigInt(Number.parseInt(digits, 36))
+    value = value * 36n ** BigInt(digits.length) + BigInt(Number.parseInt(digits, 36))
   }
   return mark === 0 ? value : -value
 }
@@ -161,7 +157,6 @@ export type Entry = {
 }
 
 const LETTERS = { f: 'freeze', b: 'block', m: 'ram', d: 'due', t: 'tx' } as const
-type Letter = keyof typeof LETTERS
 const LETTER_OF = { freeze: 'f', block: 'b', ram: 'm', due: 'd', tx: 't' } as const
 
 /**
@@ -173,10 +168,8 @@ export function entryText({ height, tx, cause, change, times, more }: Entry, bas
   const of = 'index' in cause ? cause.index : times === 1 ? '' : times
   const letter = cause.kind === 'row' ? '' : LETTER_OF[cause.kind]
   // Names come from the chain and may in principle contain any character.
-  const rest =
-    more.length === 0
-      ? ''
-      : `,${more.map(text => (/[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text)).join(',')}`
+  const names = more.map(text => `,${/[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text}`)
+  const rest = names.join('')
   return `${offset === 0 ? '' : offset},${tx === 0 ? '' : tx},${letter}${of},${numberText(change)}${rest};`
 }
 
@@ -224,7 +217,7 @@ export function prolonged(
 }
 
 function parseCause(text: string): { readonly cause: Cause; readonly times: number } {
-  const kind = LETTERS[text.charAt(0) as Letter]
+  const kind = LETTERS[text.charAt(0) as keyof typeof LETTERS]
   if (kind === undefined) return { cause: { kind: 'row', index: Number(text) }, times: 1 }
   if (kind === 'freeze') return { cause: { kind, index: Number(text.slice(1)) }, times: 1 }
   return { cause: { kind }, times: text.length === 1 ? 1 : Number(text.slice(1)) }
@@ -302,12 +295,10 @@ export function applyVoteEntry(votes: Votes, { change, more: [name = ''] }: Entr
 }
 
 /** The opening of the next part of a balance. */
-export const computeBalanceOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] => {
-  const { available, frozen, list } = entries.reduce(
-    (held, entry) => applyHeldEntry(held, entry, entry.times),
-    parseHeld(opening),
-  )
-  return [String(available), String(frozen), ...list.flat()]
+export function computeBalanceOpening(opening: readonly string[], entries: readonly Entry[]): readonly string[] {
+  let held = parseHeld(opening)
+  for (const entry of entries) held = applyHeldEntry(held, entry, entry.times)
+  return [String(held.available), String(held.frozen), ...held.list.flat()]
 }
 
 /** The opening of the next part of a voter. */

@@ -65,10 +65,9 @@ const CONTRIBUTE = 'contribute'
 const SUPPLY = seriesOf.supply(CONTRIBUTE)
 
 /**
- * Derives a quiet block, in which only the witness of its parent is paid: most blocks of the chain. Returns
- * its document and writes its changes to the state. The result is that of `deriveAnyBlock`, at a quarter of
- * the cost. undefined: the block is not quiet, or its payment changes more than amounts; nothing was written
- * then.
+ * Derives a quiet block, in which only the witness of its parent is paid: most blocks of the chain. Returns its
+ * document and writes its changes to the state. The result is that of `deriveAnyBlock`, at a quarter of the cost.
+ * undefined: the block is not quiet, or its payment changes more than amounts; nothing was written then.
  */
 export function deriveQuietBlock(block: Block, state: State): BlockDoc | undefined {
   const paid = findContribution(block)
