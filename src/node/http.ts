@@ -338,7 +338,7 @@ export function isTlsFault(detail: string): boolean {
 
 /** Names the system's error code (`ConnectionRefused`): messages of fetch may repeat the URL. */
 function describeLoss(error: unknown): string {
-  const { code, name = 'unknown' } = error as { readonly code?: unknown; readonly name?: string }
+  const { code, name = 'unknown' } = (error ?? {}) as { readonly code?: unknown; readonly name?: string }
   const known = typeof code === 'string' ? code : name
   return `${TLS_CODES.test(known) ? NO_TLS : UNREACHED} (${known})`
 }

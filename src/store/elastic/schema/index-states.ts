@@ -80,13 +80,6 @@ export async function countEarlierDocuments(
   return documents
 }
 
-export async function deleteIndices(connection: ElasticConnection, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const what = `remove ${name}`
-    await requestJson(connection, { what, method: 'DELETE', path: `/${name}`, acceptedStatuses: [404] })
-  }
-}
-
 /**
  * The servers with a copy of each index (of one shard) that the elected master has in use. The master removes
  * a copy that missed a write before that write is acknowledged. Throws 'unavailable' without a master, or
@@ -245,13 +238,12 @@ async function searchEach(
   })
 }
 
-type Buckets = { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
-type KindsAnswer = { readonly aggregations?: { readonly kinds: Buckets } }
-
 /** Number of documents of each kind that a search sees in an index of several kinds. */
 export async function countKinds(connection: ElasticConnection, index: string): Promise<ReadonlyMap<string, number>> {
   // More kinds of state than there will ever be.
   const kinds = { terms: { field: KIND, size: 1_000 } }
-  const { aggregations } = await requestJson<KindsAnswer>(connection, toSearch(index, { size: 0, aggs: { kinds } }))
+  const request = toSearch(index, { size: 0, aggs: { kinds } })
+  type Kinds = { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
+  const { aggregations } = await requestJson<{ aggregations?: { readonly kinds: Kinds } }>(connection, request)
   return new Map(aggregations?.kinds.buckets.map(({ key, doc_count }) => [key, doc_count]))
 }
