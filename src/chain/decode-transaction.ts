@@ -228,7 +228,7 @@ function written(text: string, span: TextSpan, shape: Shape | readonly [Shape] |
  * parsed. Data that no hash covers is left out, since nothing could prove it: unknown members, all but the
  * last of several members with one name, digits beyond a double's.
  */
-export function transactionText(text: string, span: TextSpan, value: unknown): string {
+function transactionText(text: string, span: TextSpan, value: unknown): string {
   if (!fits(value, TRANSACTION)) return written(text, span, TRANSACTION)
   // Nearly always the node's own text. A new string: a part of the answer would keep all of it in memory.
   const usual = JSON.stringify(value)
