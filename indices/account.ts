@@ -13,8 +13,6 @@ export type Permission = {
   readonly items: readonly PermissionItem[]
   readonly threshold: string
 }
-type PermissionGroup = { readonly name: string; readonly items: readonly PermissionItem[] }
-
 /** Accounts signed up, genesis included. Id: the name. */
 export const accounts = defineIndex({
   name: 'accounts',
@@ -29,7 +27,7 @@ export const accounts = defineIndex({
     tx_hash: text(),
     /** In the node's order. Arrays, not objects: `__proto__` is a legal name. */
     permissions: json<readonly Permission[]>(),
-    groups: json<readonly PermissionGroup[]>(),
+    groups: json<readonly { readonly name: string; readonly items: readonly PermissionItem[] }[]>(),
   },
 })
 export type AccountDoc = DocOf<typeof accounts>

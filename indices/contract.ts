@@ -1,12 +1,5 @@
 import { bool, type DocOf, defineIndex, int, json, long, name, optional, text } from './define.ts'
 
-/** One action of a contract, as the node's getContract returns it. */
-type Abi = {
-  readonly name: string
-  readonly args: readonly string[]
-  readonly amount_limit: readonly { readonly token: string; readonly value: string }[]
-}
-
 /** Contracts, system ones included. Id: the contract's id. */
 export const contracts = defineIndex({
   name: 'contracts',
@@ -20,7 +13,14 @@ export const contracts = defineIndex({
     system: bool(),
     version: text(),
     language: text(),
-    abis: json<readonly Abi[]>(),
+    /** The actions of a contract, as the node's getContract returns them. */
+    abis: json<
+      readonly {
+        readonly name: string
+        readonly args: readonly string[]
+        readonly amount_limit: readonly { readonly token: string; readonly value: string }[]
+      }[]
+    >(),
     height: int(),
     time: long(),
     tx_hash: text(),

@@ -43,14 +43,11 @@ export const blockId = (height: number): string => formatId(height)
 export const transactionId = (height: number, tx: number): string => formatId(height, tx)
 export const recordId = (height: number, tx: number, index: number): string => formatId(height, tx, index)
 
-const DASH = '-'.charCodeAt(0)
-const ZERO = '0'.charCodeAt(0)
-
 /** The number in the given digits from `from` on; NaN if other characters are there. */
 function parseDigits(id: string, from: number, digits: number): number {
   let value = 0
   for (let at = from; at < from + digits; at += 1) {
-    const digit = id.charCodeAt(at) - ZERO
+    const digit = id.charCodeAt(at) - 0x30
     if (!(digit >= 0 && digit <= 9)) return Number.NaN
     value = value * 10 + digit
   }
@@ -67,7 +64,7 @@ export const idLength = (parts: number): number => HEIGHT_DIGITS + (parts - 1) *
 export function partOfId(id: string, part: number): number {
   if (part === 0) return parseDigits(id, 0, HEIGHT_DIGITS)
   const at = part === 1 ? TX_AT : ROW_AT
-  return id.charCodeAt(at - 1) === DASH ? parseDigits(id, at, part === 1 ? TX_DIGITS : ROW_DIGITS) : Number.NaN
+  return id[at - 1] === '-' ? parseDigits(id, at, part === 1 ? TX_DIGITS : ROW_DIGITS) : Number.NaN
 }
 
 /**

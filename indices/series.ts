@@ -92,11 +92,8 @@ export const fullPart = (key: string, part: number): string => `#${part}/${key}`
 /** The name under which masks record that earnings from a producer before its contract wrote receipts are unknown. */
 export const formatDoubt = (producer: string): string => `?${producer}`
 
-/** Numbers with fewer characters than this are written as decimals. */
-const LONG = 20
 /** Digits parsed at once, few enough for an exact `number`. */
 const STEP = 10
-const STEP_VALUE = 36n ** BigInt(STEP)
 /** Prefix of the digits of a base-36 number; no decimal contains it. */
 const MARK = '^'
 
@@ -106,7 +103,7 @@ const MARK = '^'
  */
 export function numberText(value: bigint): string {
   const decimal = String(value)
-  if (decimal.length < LONG) return decimal
+  if (decimal.length < 20) return decimal
   return value < 0n ? `-${MARK}${(-value).toString(36)}` : `${MARK}${value.toString(36)}`
 }
 
@@ -118,8 +115,7 @@ export function parsePackedNumber(text: string): bigint {
   for (let at = mark + 1; at < text.length; at += STEP) {
     const digits = text.slice(at, at + STEP)
     if (!/^[0-9a-z]+$/.test(digits)) throw new SyntaxError(`"${text}" is no number of a series.`)
-    const scale = digits.length === STEP ? STEP_VALUE : 36n ** BigInt(digits.length)
-    value = value * scale + BigInt(Number.parseInt(digits, 36))
+    value = value * 36n ** BigInt(digits.length) + BigInt(Number.parseInt(digits, 36))
   }
   return mark === 0 ? value : -value
 }
@@ -161,7 +157,6 @@ export type Entry = {
 }
 
 const LETTERS = { f: 'freeze', b: 'block', m: 'ram', d: 'due', t: 'tx' } as const
-type Letter = keyof typeof LETTERS
 const LETTER_OF = { freeze: 'f', block: 'b', ram: 'm', due: 'd', tx: 't' } as const
 
 /**
@@ -172,19 +167,29 @@ export function entryText({ height, tx, cause, change, times, more }: Entry, bas
   const offset = height - base
   const of = 'index' in cause ? cause.index : times === 1 ? '' : times
   const letter = cause.kind === 'row' ? '' : LETTER_OF[cause.kind]
-  const rest = more.length === 0 ? '' : `,${more.map(escaped).join(',')}`
+  // Names come from the chain and may in principle contain any character.
+  const names = more.map(text => `,${/[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text}`)
+  const rest = names.join('')
   return `${offset === 0 ? '' : offset},${tx === 0 ? '' : tx},${letter}${of},${numberText(change)}${rest};`
 }
-
-/** Names come from the chain and may in principle contain any character. */
-const escaped = (text: string): string => (/[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text)
 
 /** The entries of a part, in order. Throws an Error if the text was not written by `entryText`. */
 export const parseEntries = (text: string, base: number): readonly Entry[] =>
   text
     .split(';')
     .slice(0, -1)
-    .map(part => parseEntry(part, base))
+    .map(part => {
+      const [offset = '', tx = '', of = '', change = '', ...more] = part.split(',')
+      const { cause, times } = parseCause(of)
+      return {
+        height: base + Number(offset),
+        tx: Number(tx),
+        cause,
+        change: parsePackedNumber(change),
+        times,
+        more: more.map(each => (each.includes('%') ? decodeURIComponent(each) : each)),
+      }
+    })
 
 /** Whether amounts were frozen or became due in these entries of a balance. */
 export const hasFrozenEntry = (text: string): boolean => /[fd]/.test(text)
@@ -211,21 +216,8 @@ export function prolonged(
   return `${text.slice(0, cause + 1)}${times + 1}${end}`
 }
 
-function parseEntry(text: string, base: number): Entry {
-  const [offset = '', tx = '', of = '', change = '', ...more] = text.split(',')
-  const { cause, times } = parseCause(of)
-  return {
-    height: base + Number(offset),
-    tx: Number(tx),
-    cause,
-    change: parsePackedNumber(change),
-    times,
-    more: more.map(each => (each.includes('%') ? decodeURIComponent(each) : each)),
-  }
-}
-
 function parseCause(text: string): { readonly cause: Cause; readonly times: number } {
-  const kind = LETTERS[text.charAt(0) as Letter]
+  const kind = LETTERS[text.charAt(0) as keyof typeof LETTERS]
   if (kind === undefined) return { cause: { kind: 'row', index: Number(text) }, times: 1 }
   if (kind === 'freeze') return { cause: { kind, index: Number(text.slice(1)) }, times: 1 }
   return { cause: { kind }, times: text.length === 1 ? 1 : Number(text.slice(1)) }
@@ -259,13 +251,6 @@ export function applyHeldEntry(held: Held, { cause, change, more: [until, own] }
     list: withFrozen(list, [String(amount), until]),
   }
 }
-
-/** The opening of a part that begins with these amounts. */
-const openingOfHeld = ({ available, frozen, list }: Held): readonly string[] => [
-  String(available),
-  String(frozen),
-  ...list.flat(),
-]
 
 /**
  * The list with one more frozen amount, in the node's place: by time, then amount (go-iost
@@ -310,8 +295,11 @@ export function applyVoteEntry(votes: Votes, { change, more: [name = ''] }: Entr
 }
 
 /** The opening of the next part of a balance. */
-export const computeBalanceOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
-  openingOfHeld(entries.reduce((held, entry) => applyHeldEntry(held, entry, entry.times), parseHeld(opening)))
+export function computeBalanceOpening(opening: readonly string[], entries: readonly Entry[]): readonly string[] {
+  let held = parseHeld(opening)
+  for (const entry of entries) held = applyHeldEntry(held, entry, entry.times)
+  return [String(held.available), String(held.frozen), ...held.list.flat()]
+}
 
 /** The opening of the next part of a voter. */
 export const computeBallotOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>

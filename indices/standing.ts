@@ -80,31 +80,26 @@ function compareNames(a: string, b: string): number {
   }
   return a.length - b.length
 }
-
-const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000
 /** Surrogate pairs encode code points above all single units. */
-const weighUnit = (unit: number): number => (isSurrogate(unit) ? unit + 0x10000 : unit)
+const weighUnit = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit)
 
 /** The standing after which a segment begins; undefined: at the top. */
 export const getSegmentStart = ([amount, name]: Segment): Standing | undefined =>
   amount === '' ? undefined : { amount: BigInt(amount), name }
 
 /**
- * Whether a segment begins before a standing whose amount is given in digits. Amounts are compared as text,
- * because many segments are compared for each standing.
+ * Whether a segment begins before a standing whose amount is given in digits. Amounts are compared as text, without
+ * leading zeros, because many segments are compared for each standing.
  */
 export function isEarlierSegment(
   [amount, name]: Segment,
   standing: { readonly amount: string; readonly name: string },
 ): boolean {
+  const { amount: other } = standing
   if (amount === '') return true
-  return amount === standing.amount ? compareNames(name, standing.name) < 0 : isLarger(amount, standing.amount)
-}
-
-/** Whether `a` > `b`; both are integers in digits without leading zeros. */
-function isLarger(a: string, b: string): boolean {
-  if (a.startsWith('-') || b.startsWith('-')) return BigInt(a) > BigInt(b)
-  return a.length === b.length ? a > b : a.length > b.length
+  if (amount === other) return compareNames(name, standing.name) < 0
+  if (amount.startsWith('-') || other.startsWith('-')) return BigInt(amount) > BigInt(other)
+  return amount.length === other.length ? amount > other : amount.length > other.length
 }
 
 /**

@@ -1,9 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 
-/**
- * Amounts of token.iost since 1.0.2 (chain rule): digits, at most one point with digits on both sides, no
- * sign, no exponent.
- */
+/** Amounts of token.iost since 1.0.2 (chain rule): at most one point, digits on both sides, no sign, no exponent. */
 const AMOUNT = /^(?:[0-9]+\.)?[0-9]+$/
 const AS_READ = /^(?:--)*([0-9]+)(?:\.([0-9]*))?/
 
@@ -48,8 +45,6 @@ const BASES = [
   { base: 8, prefix: '0o', form: /^(?:0o)+([0-7]+)(?:\.([0-7]*))?$/i },
   { base: 2, prefix: '0b', form: /^(?:0b)+([01]+)(?:\.([01]*))?$/i },
 ] as const
-/** Digits before the point of the greatest amount in JavaScript (go-iost `libjs/float64.js` MaxFloat64). */
-const MAX_DIGITS = 19
 /** Decimals that bignumber.js keeps when it converts a number from another base (DECIMAL_PLACES). */
 const BASE_DECIMALS = 20
 
@@ -69,7 +64,8 @@ export function unitsRounded(text: string, decimals: number): bigint | undefined
   const places = decimals - fraction.length + Number(exponent)
   // Checked first: a power of ten with a long exponent would fill the memory.
   if (digits === '' || digits.length + places < 0) return 0n
-  if (digits.length + places > MAX_DIGITS + decimals) return undefined
+  // The greatest amount in JavaScript has 19 digits before the point (go-iost `libjs/float64.js` MaxFloat64).
+  if (digits.length + places > 19 + decimals) return undefined
   if (places >= 0) return BigInt(digits) * 10n ** BigInt(places)
   return dividedRounded(BigInt(digits), 10n ** BigInt(-places))
 }
@@ -108,7 +104,7 @@ export function trimZeros(digits: string): string {
 }
 
 /** A decimal text as a whole number of units, and the number of its decimals. */
-function parseDecimal(text: string): { readonly units: bigint; readonly scale: number } {
+function parseDecimal(text: string) {
   const point = text.indexOf('.')
   return { units: BigInt(text.replace('.', '')), scale: point < 0 ? 0 : text.length - point - 1 }
 }

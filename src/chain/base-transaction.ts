@@ -1,4 +1,4 @@
-import type { Block, Receipt, Transaction } from './block.ts'
+import type { Block, Transaction } from './block.ts'
 import { applies } from './effects.ts'
 import { compactJson, memberSpans } from './json-text.ts'
 
@@ -26,15 +26,6 @@ export type BaseDifference = {
   readonly x?: readonly { readonly func_name: string; readonly content: string }[]
 }
 
-/** The base transaction in a block's document. */
-type BaseBlock = {
-  /** The result of `fromBaseTransaction`; absent: the block has no base transaction (genesis). */
-  readonly base?: string
-  /** Hashes of the block's transactions joined by one space; the first one is the base transaction's. */
-  readonly tx_hashes: string
-  /** Time of the block, nanoseconds since 1970. */
-  readonly time: bigint
-}
 type Own = { readonly hash: string; readonly time: bigint }
 
 const PARENT = /^\[\{"parent":\["([^"\\]*)", "([0-9]+)", (true|false)\]\}\]$/
@@ -46,7 +37,12 @@ const CONTRIBUTE = /^\["contribute","([^"\\]*)","([0-9.]+)"\]$/
  */
 export function fromBaseTransaction(tx: Transaction, time: bigint): string {
   const difference = findDifference(tx, time)
-  return difference === undefined ? `{"body":${tx.body}}` : formatDifference(difference)
+  if (difference === undefined) return `{"body":${tx.body}}`
+  const { c, w, g, f, t, a, x } = difference
+  return (
+    `{"c":${c},"w":"${escaped(w)}","g":"${escaped(g)}",${f === undefined ? '' : `"f":${f},`}"t":"${escaped(t)}",` +
+    `"a":"${escaped(a)}"${x === undefined ? '' : `,"x":${JSON.stringify(x)}`}}`
+  )
 }
 
 /**
@@ -55,10 +51,21 @@ export function fromBaseTransaction(tx: Transaction, time: bigint): string {
  */
 export function findDifference(tx: Transaction, time: bigint): BaseDifference | undefined {
   if (tx instanceof Templated && tx.time === time) return tx.difference
-  const difference = readDifference(tx)
+  const [, w, g, flag] = PARENT.exec(tx.actions[0]?.data ?? '') ?? []
+  const [, t, a] = CONTRIBUTE.exec(tx.receipt.receipts.at(-1)?.content ?? '') ?? []
+  if (w === undefined || g === undefined || t === undefined || a === undefined) return undefined
+  const others = tx.receipt.receipts.slice(0, -1).map(({ funcName, content }) => ({ func_name: funcName, content }))
+  const difference = {
+    c: tx.chainId,
+    w,
+    g,
+    ...(flag === 'true' && { f: true }),
+    t,
+    a,
+    ...(others.length > 0 && { x: others }),
+  }
   // A difference is valid only if it reproduces the very same text.
-  const isSame = difference !== undefined && formatBody(difference, { hash: tx.hash, time }) === tx.body
-  return isSame ? difference : undefined
+  return formatBody(difference, { hash: tx.hash, time }) === tx.body ? difference : undefined
 }
 
 /** The base transaction with this difference, as if its text had been decoded. */
@@ -111,19 +118,30 @@ class Templated implements Transaction {
   }
 }
 
-/** The node's object of a block's base transaction, compact, otherwise unchanged; undefined: there is none. */
-export function toBaseTransaction({ base, tx_hashes, time }: BaseBlock): string | undefined {
+/**
+ * The node's object of a block's base transaction, compact, otherwise unchanged; undefined: the block has none
+ * (genesis). `base`: the result of `fromBaseTransaction`; the first of `tx_hashes` is its hash.
+ */
+export function toBaseTransaction({
+  base,
+  tx_hashes,
+  time,
+}: {
+  readonly base?: string
+  readonly tx_hashes: string
+  readonly time: bigint
+}): string | undefined {
   if (base === undefined) return undefined
   const body = memberSpans(base).get('body')
   if (body !== undefined) return compactJson(base, body)
   return formatBody(JSON.parse(base) as BaseDifference, { hash: tx_hashes.split(' ', 1)[0] ?? '', time })
 }
 
-/** A base transaction's payment for the parent block: the receiver, and the amount as decimal text. */
-export type Paid = { readonly to: string; readonly amount: string }
-
-/** The payment for the parent if the block contains nothing else; undefined: the block has more, or less. */
-export function findContribution(block: Block): Paid | undefined {
+/**
+ * The payment for the parent if the block contains nothing else: the receiver, and the amount as decimal text.
+ * undefined: the block has more, or less.
+ */
+export function findContribution(block: Block): { readonly to: string; readonly amount: string } | undefined {
   const [tx] = block.transactions
   if (tx === undefined || block.transactions.length > 1 || !isBase(block, 0) || !applies(tx)) return undefined
   const [action] = tx.actions
@@ -135,24 +153,6 @@ export function findContribution(block: Block): Paid | undefined {
   const [, to, amount] = CONTRIBUTE.exec(receipt.content) ?? []
   return to === undefined || amount === undefined ? undefined : { to, amount }
 }
-
-function readDifference(tx: Transaction): BaseDifference | undefined {
-  const [, w, g, flag] = PARENT.exec(tx.actions[0]?.data ?? '') ?? []
-  const [, t, a] = CONTRIBUTE.exec(tx.receipt.receipts.at(-1)?.content ?? '') ?? []
-  if (w === undefined || g === undefined || t === undefined || a === undefined) return undefined
-  const others = tx.receipt.receipts.slice(0, -1).map(toTemplateReceipt)
-  return {
-    c: tx.chainId,
-    w,
-    g,
-    ...(flag === 'true' ? { f: true } : {}),
-    t,
-    a,
-    ...(others.length === 0 ? {} : { x: others }),
-  }
-}
-
-const toTemplateReceipt = ({ funcName, content }: Receipt) => ({ func_name: funcName, content })
 
 /** Characters that JSON writes unchanged, however deeply a text is nested in other JSON texts. */
 const PLAIN = /^[ !#-[\]-~]*$/
@@ -184,8 +184,3 @@ function formatBody(difference: BaseDifference, { hash, time }: Own): string {
     `"returns":["[\\"\\"]"],"receipts":[${others}{"func_name":"token.iost/issue","content":${content}}]}}`
   )
 }
-
-/** The stored text of the difference. */
-const formatDifference = ({ c, w, g, f, t, a, x }: BaseDifference): string =>
-  `{"c":${c},"w":"${escaped(w)}","g":"${escaped(g)}",${f === undefined ? '' : `"f":${f},`}"t":"${escaped(t)}",` +
-  `"a":"${escaped(a)}"${x === undefined ? '' : `,"x":${JSON.stringify(x)}`}}`

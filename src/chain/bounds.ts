@@ -33,10 +33,7 @@ export const RECEIPTS: Bound = { most: 1_000_000, rule: 'a block has at most 10,
 export const HASH: Bound = { most: 44, rule: '32 bytes in base58 have at most 44 characters' }
 
 /** ed25519 keys have 32 bytes, secp256k1 keys 33; genesis has `0`. */
-export const PUBLIC_KEY: Bound = {
-  most: 46,
-  rule: 'a public key of 33 bytes has at most 46 characters in base58',
-}
+export const PUBLIC_KEY: Bound = { most: 46, rule: 'a public key of 33 bytes has at most 46 characters in base58' }
 
 /** 65 bytes of secp256k1 as base64 have 88 characters. */
 export const SIGNATURE: Bound = { most: 88, rule: 'no signature has more than 65 bytes' }

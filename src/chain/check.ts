@@ -32,22 +32,15 @@ type KnownParts = {
   readonly head?: Pick<RawHead, 'txMerkleHash' | 'txReceiptMerkleHash'>
 }
 
-/** The place of a block in its chain. */
-type ChainPosition = {
-  /** The parent's hash; undefined: not known, or genesis. */
-  readonly parentHash: string | undefined
-  /** The requested height; absent: the block's own. */
-  readonly height?: number
-}
-
 /**
  * Checks that a block is complete and follows its parent: height, parent hash, transaction count, its own
  * hash from its head, the Merkle roots of its transactions and of their receipts, and its base transaction's
- * own hash. Throws Failure 'bad_block' with height and reason.
+ * own hash. `parentHash`: undefined if it is not known, or for genesis; `height`: the requested one. Throws Failure
+ * 'bad_block' with height and reason.
  */
 export function checkBlock(
   block: Block,
-  { parentHash, height = block.height }: ChainPosition,
+  { parentHash, height = block.height }: { readonly parentHash: string | undefined; readonly height?: number },
   known: KnownParts = {},
 ): void {
   if (block.height !== height) throw bad(block, `block ${height} was requested`)
@@ -162,21 +155,15 @@ export function restoredReceipt(block: Block, index: number): TxReceipt | undefi
 export const lossyReceipts = ({ transactions }: Block): readonly number[] =>
   transactions.flatMap(({ receipt }, index) => (mayHaveLost(receipt) ? [index] : []))
 
-/** The parent block as described by the base transaction: its witness and Σ gas usage × 100. */
-function parseParent(block: Block): readonly unknown[] | undefined {
-  const data = tryParseJson(block.transactions[0]?.actions[0]?.data ?? '')
-  const parent = Array.isArray(data) ? (data[0] as { readonly parent?: unknown } | null)?.parent : undefined
-  return Array.isArray(parent) ? parent : undefined
-}
-
 /**
  * Checks a block's base transaction against its parent: it contains the parent's witness and gas × 100.
  * Throws Failure 'bad_block'.
  */
 export function checkBaseTransaction(block: Block, parent: Block): void {
-  const stated = parseParent(block)
+  const data = tryParseJson(block.transactions[0]?.actions[0]?.data ?? '')
+  const stated = Array.isArray(data) ? (data[0] as { readonly parent?: unknown } | null)?.parent : undefined
+  if (!Array.isArray(stated)) throw bad(block, 'base transaction does not name the parent')
   const gas = parent.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n)
-  if (stated === undefined) throw bad(block, 'base transaction does not name the parent')
   if (stated[0] !== parent.witness || stated[1] !== String(gas))
     throw bad(
       block,

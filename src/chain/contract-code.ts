@@ -4,10 +4,7 @@ import { Exact, type ExactJson, parseExact } from './json.ts'
 /** A field of a protobuf message: its number and the bytes of a length-delimited value. */
 type ProtobufField = { readonly number: number; readonly bytes: Uint8Array }
 
-const VARINT = 0
-const FIXED64 = 1
 const DELIMITED = 2
-const FIXED32 = 5
 
 /** Length-delimited fields of a message in order, others skipped; undefined: the bytes are no message. */
 function protobufFields(message: Uint8Array): readonly ProtobufField[] | undefined {
@@ -25,9 +22,7 @@ function protobufFields(message: Uint8Array): readonly ProtobufField[] | undefin
   return fields
 }
 
-type Varint = { readonly value: number; readonly end: number }
-
-function parseVarint(message: Uint8Array, from: number): Varint | undefined {
+function parseVarint(message: Uint8Array, from: number): { readonly value: number; readonly end: number } | undefined {
   let value = 0
   let at = from
   for (let shift = 1; at < message.length && shift <= 2 ** 42; shift *= 128) {
@@ -41,22 +36,12 @@ function parseVarint(message: Uint8Array, from: number): Varint | undefined {
 
 /** Position of a value of this kind, perhaps beyond the message's end; undefined for an unknown kind. */
 function valueSpan(message: Uint8Array, from: number, kind: number): readonly [from: number, to: number] | undefined {
-  switch (kind) {
-    case VARINT: {
-      const varint = parseVarint(message, from)
-      return varint === undefined ? undefined : [from, varint.end]
-    }
-    case FIXED64:
-      return [from, from + 8]
-    case FIXED32:
-      return [from, from + 4]
-    case DELIMITED: {
-      const length = parseVarint(message, from)
-      return length === undefined ? undefined : [length.end, length.end + length.value]
-    }
-    default:
-      return undefined
-  }
+  // 64 and 32 bits.
+  if (kind === 1) return [from, from + 8]
+  if (kind === 5) return [from, from + 4]
+  if (kind !== 0 && kind !== DELIMITED) return undefined
+  const varint = parseVarint(message, from)
+  return varint && (kind === DELIMITED ? [varint.end, varint.end + varint.value] : [from, varint.end])
 }
 
 /** The metadata of a contract, and its code. Its id is `""` in setCode: the chain assigns it. */

@@ -1,6 +1,6 @@
 import { parseUnits } from './amount.ts'
 import { base58Bytes } from './base58.ts'
-import type { Action, Receipt, Transaction, TxReceipt } from './block.ts'
+import type { Transaction, TxReceipt } from './block.ts'
 import { type Bound, HASH, IN_GENESIS, IN_TRANSACTION, OF_EXECUTION, RECEIPTS, WORD } from './bounds.ts'
 import {
   asInt64,
@@ -26,15 +26,12 @@ import { compactJson, elementSpans, isCompactForm, memberSpans, type TextSpan } 
 /** Gas has two decimals: the node stores it as an integer × 100 and prints that divided by 100. */
 const GAS_DECIMALS = 2
 
-/** An object in a JSON text: its position, and its parsed value. */
-type Written = { readonly text: string; readonly span: TextSpan; readonly value: unknown }
-
 /**
- * Decodes a transaction object. `data`: bound of the data of an action. Throws Failure 'bad_block' with the
- * path of the invalid value.
+ * Decodes a transaction object: its position in a JSON text, and its parsed value. `data`: bound of the data of an
+ * action. Throws Failure 'bad_block' with the path of the invalid value.
  */
 export function decodeWrittenTransaction(
-  { text, span, value }: Written,
+  { text, span, value }: { readonly text: string; readonly span: TextSpan; readonly value: unknown },
   path: Path,
   data: Bound = IN_GENESIS,
 ): Transaction {
@@ -42,13 +39,20 @@ export function decodeWrittenTransaction(
   return decodeBodiedTransaction({ value, body: transactionText(text, span, value) }, path, data)
 }
 
-/** A transaction object, and its text from `transactionText`. */
-type Bodied = { readonly value: unknown; readonly body: string }
-
-/** `decodeWrittenTransaction` for a text that was made before. */
-export function decodeBodiedTransaction({ value, body }: Bodied, path: Path, data: Bound = IN_GENESIS): Transaction {
+/** `decodeWrittenTransaction` for a text that `transactionText` made before. */
+export function decodeBodiedTransaction(
+  { value, body }: { readonly value: unknown; readonly body: string },
+  path: Path,
+  data: Bound = IN_GENESIS,
+): Transaction {
   const fields = asObject(value, path)
   const hash = requireText(fields, 'hash', path, HASH)
+  const chainId = requireInteger(fields, 'chain_id', path)
+  if (chainId < 0) throw invalidValue({ above: path, key: 'chain_id' }, chainId, 'a number from 0')
+  const referredTx = getOptionalText(fields, 'referred_tx', path, HASH)
+  // The hash covers the decoded bytes: a text that is not base58 would be hashed as if it were missing.
+  if (base58Bytes(referredTx) === undefined)
+    throw invalidValue({ above: path, key: 'referred_tx' }, referredTx, 'base58')
   return {
     hash,
     time: int64Of(fields, 'time', path),
@@ -56,13 +60,19 @@ export function decodeBodiedTransaction({ value, body }: Bodied, path: Path, dat
     gasRatio: requireDecimal(fields, 'gas_ratio', path),
     gasLimit: requireDecimal(fields, 'gas_limit', path),
     delay: int64Of(fields, 'delay', path),
-    chainId: decodeChainId(fields, path),
-    actions: requireList(fields, 'actions', path).map((action, index) =>
-      decodeAction(action, { above: { above: path, key: 'actions' }, key: index }, data),
-    ),
+    chainId,
+    actions: requireList(fields, 'actions', path).map((value, index) => {
+      const at = { above: { above: path, key: 'actions' }, key: index }
+      const action = asObject(value, at)
+      return {
+        contract: requireText(action, 'contract', at),
+        actionName: requireText(action, 'action_name', at),
+        data: requireText(action, 'data', at, data),
+      }
+    }),
     signers: requireTexts(fields, 'signers', path),
     publisher: requireText(fields, 'publisher', path),
-    referredTx: decodeReferredTx(fields, path),
+    referredTx,
     amountLimit: decodeAmountLimits(fields, path),
     receipt: decodeTxReceipt(
       requireObject(fields, 'tx_receipt', path),
@@ -73,34 +83,12 @@ export function decodeBodiedTransaction({ value, body }: Bodied, path: Path, dat
   }
 }
 
-function decodeChainId(fields: JsonFields, above: Path): number {
-  const id = requireInteger(fields, 'chain_id', above)
-  if (id < 0) throw invalidValue({ above, key: 'chain_id' }, id, 'a number from 0')
-  return id
-}
-
-/** The hash covers the decoded bytes: a text that is not base58 would be hashed as if it were missing. */
-function decodeReferredTx(fields: JsonFields, above: Path): string {
-  const text = getOptionalText(fields, 'referred_tx', above, HASH)
-  if (base58Bytes(text) === undefined) throw invalidValue({ above, key: 'referred_tx' }, text, 'base58')
-  return text
-}
-
 /** Decodes the text of one transaction object, such as a stored `body`. Throws Failure 'bad_block'. */
 export const decodeTransaction = (text: string): Transaction =>
   decodeWrittenTransaction(
     { text, span: [0, text.length], value: parseAnswer(text, 'transaction') },
     { key: 'transaction' },
   )
-
-function decodeAction(value: unknown, path: Path, data: Bound): Action {
-  const fields = asObject(value, path)
-  return {
-    contract: requireText(fields, 'contract', path),
-    actionName: requireText(fields, 'action_name', path),
-    data: requireText(fields, 'data', path, data),
-  }
-}
 
 /** `amount_limit` of a transaction or of an ABI. */
 export const decodeAmountLimits = (fields: JsonFields, above: Path): Transaction['amountLimit'] =>
@@ -123,9 +111,14 @@ function decodeTxReceipt(
     statusCode: requireText(fields, 'status_code', path, WORD),
     message: requireText(fields, 'message', path, OF_EXECUTION),
     returns: requireTexts(fields, 'returns', path, OF_EXECUTION),
-    receipts: requireList(fields, 'receipts', path, RECEIPTS).map((value, index) =>
-      decodeReceipt(value, { above: { above: path, key: 'receipts' }, key: index }),
-    ),
+    receipts: requireList(fields, 'receipts', path, RECEIPTS).map((value, index) => {
+      const at = { above: { above: path, key: 'receipts' }, key: index }
+      const receipt = asObject(value, at)
+      return {
+        funcName: requireText(receipt, 'func_name', at),
+        content: requireText(receipt, 'content', at, OF_EXECUTION),
+      }
+    }),
   }
 }
 
@@ -152,28 +145,11 @@ function decodeRamUsage(fields: JsonFields, body: string, above: Path): TxReceip
   return own === undefined ? [] : [...memberSpans(body, own[0]).keys()].map(usedBy)
 }
 
-function decodeReceipt(value: unknown, path: Path): Receipt {
-  const fields = asObject(value, path)
-  return {
-    funcName: requireText(fields, 'func_name', path),
-    content: requireText(fields, 'content', path, OF_EXECUTION),
-  }
-}
-
-/** The data of a transaction that a list shows. */
-type TransactionSummary = Pick<Transaction, 'publisher'> &
-  Pick<TxReceipt, 'statusCode' | 'gasUsage'> & {
-    /** Number of actions. */
-    readonly actions: number
-    /** undefined: the transaction has no actions. */
-    readonly first: Pick<Action, 'contract' | 'actionName'> | undefined
-  }
-
 /**
- * Reads only these fields of a stored `body`: a page of transactions needs neither arguments nor receipts.
- * The values equal those of `decodeTransaction`. Throws Failure 'bad_block'.
+ * Reads only these fields of a stored `body`: a page of transactions needs neither arguments nor receipts. The values
+ * equal those of `decodeTransaction`; `actions` is their number, and `first` the first one. Throws Failure 'bad_block'.
  */
-export function summarizeTransaction(body: string): TransactionSummary {
+export function summarizeTransaction(body: string) {
   const path = { key: 'transaction' }
   const fields = asObject(parseAnswer(body, 'transaction'), path)
   const inReceipt = { above: path, key: 'tx_receipt' }
@@ -215,26 +191,14 @@ const TRANSACTION: Shape = {
 
 const isList = (shape: Shape | readonly [Shape]): shape is readonly [Shape] => Array.isArray(shape)
 
-/** Whether all members of the value are in the shape, at any depth. */
-function fits(value: unknown, shape: Shape): boolean {
-  const open: Fitting[] = [{ value, shape }]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) if (!fitsOutside(next, open)) return false
-  return true
-}
-
-type Fitting = { readonly value: unknown; readonly shape: Shape | readonly [Shape] }
-
-/** Whether the value's own members are known; nested values are added to `open`. */
-function fitsOutside({ value, shape }: Fitting, open: Fitting[]): boolean {
+/** Whether all members of the value are in the shape, at any depth of the shape. */
+function fits(value: unknown, shape: Shape | readonly [Shape]): boolean {
   if (typeof value !== 'object' || value === null) return true
-  if (isList(shape)) {
-    if (Array.isArray(value)) for (const entry of value) open.push({ value: entry, shape: shape[0] })
-    return true
-  }
+  if (isList(shape)) return !Array.isArray(value) || value.every(entry => fits(entry, shape[0]))
   for (const name in value) {
     if (!Object.hasOwn(shape, name)) return false
     const own = shape[name]
-    if (own !== undefined) open.push({ value: (value as Record<string, unknown>)[name], shape: own })
+    if (own !== undefined && !fits((value as Record<string, unknown>)[name], own)) return false
   }
   return true
 }
@@ -264,7 +228,7 @@ function written(text: string, span: TextSpan, shape: Shape | readonly [Shape] |
  * parsed. Data that no hash covers is left out, since nothing could prove it: unknown members, all but the
  * last of several members with one name, digits beyond a double's.
  */
-export function transactionText(text: string, span: TextSpan, value: unknown): string {
+function transactionText(text: string, span: TextSpan, value: unknown): string {
   if (!fits(value, TRANSACTION)) return written(text, span, TRANSACTION)
   // Nearly always the node's own text. A new string: a part of the answer would keep all of it in memory.
   const usual = JSON.stringify(value)

@@ -1,6 +1,6 @@
 import type { Block, ContractCode, Transaction } from './block.ts'
 import { HASH, IN_GENESIS, IN_TRANSACTION, INFO, PUBLIC_KEY, STORED, WORD } from './bounds.ts'
-import { decodeAmountLimits, decodeBodiedTransaction, transactionText } from './decode-transaction.ts'
+import { decodeAmountLimits, decodeWrittenTransaction } from './decode-transaction.ts'
 import {
   asObject,
   bounded,
@@ -29,20 +29,16 @@ function decodeStatus(fields: JsonFields, above: Path): BlockStatus {
   return status
 }
 
-/** A list in a JSON text: its parsed entries, and their positions. */
-type WrittenList = {
-  readonly text: string
-  readonly spans: readonly TextSpan[]
-  readonly values: readonly unknown[]
-}
-
-function decodeTransactions({ text, spans, values }: WrittenList, path: Path, height: number): readonly Transaction[] {
+/** Decodes a list of a JSON text, from its parsed entries and their positions. */
+function decodeTransactions(
+  { text, spans, values }: { text: string; spans: readonly TextSpan[]; values: readonly unknown[] },
+  path: Path,
+  height: number,
+): readonly Transaction[] {
   const data = height === 0 ? IN_GENESIS : IN_TRANSACTION
-  return values.map((value, index) => {
-    const at = { above: path, key: index }
-    asObject(value, at)
-    return decodeBodiedTransaction({ value, body: transactionText(text, spans[index] ?? [0, 0], value) }, at, data)
-  })
+  return values.map((value, index) =>
+    decodeWrittenTransaction({ text, span: spans[index] ?? [0, 0], value }, { above: path, key: index }, data),
+  )
 }
 
 const listElements = (text: string, list: TextSpan | undefined): readonly TextSpan[] =>
@@ -70,24 +66,20 @@ export function decodeBlockAnswer(text: string): { readonly status: BlockStatus;
     witness: requireText(fields, 'witness', path, PUBLIC_KEY),
     time: int64Of(fields, 'time', path),
     txCount: requireCount(fields, 'tx_count', path),
-    info: info === undefined || getMember(fields, 'info') === null ? '{}' : decodeInfo(text, info, path),
+    info:
+      info === undefined || getMember(fields, 'info') === null
+        ? '{}'
+        : bounded(compactJson(text, info), { above: path, key: 'info' }, INFO),
     origInfo: getOptionalText(fields, 'orig_info', path, INFO),
     transactions: decodeTransactions(
       // The value must be a list before its elements are located.
-      {
-        text,
-        values: requireList(fields, 'transactions', path),
-        spans: listElements(text, spans.get('transactions')),
-      },
+      { text, values: requireList(fields, 'transactions', path), spans: listElements(text, spans.get('transactions')) },
       { above: path, key: 'transactions' },
       height,
     ),
   }
   return { status: decodeStatus(answer, { key: 'answer' }), block }
 }
-
-const decodeInfo = (text: string, span: TextSpan, path: Path): string =>
-  bounded(compactJson(text, span), { above: path, key: 'info' }, INFO)
 
 /** The block of `decodeBlockAnswer`, with any status. */
 export const decodeBlock = (text: string): Block => decodeBlockAnswer(text).block
@@ -108,25 +100,19 @@ export function decodeBlockTransactions(text: string): readonly BlockTransaction
     const fields = asObject(value, path)
     return { path, fields, values: requireList(fields, 'tx_list', path) }
   })
-  const spans = spansByPass(text, answer, list) ?? spansByName(text)
+  const spans =
+    spansByPass(text, answer, list) ??
+    listElements(text, memberSpans(text).get('blocktx_list')).map(([start]) =>
+      listElements(text, memberSpans(text, start).get('tx_list')),
+    )
   return list.map(({ path, fields, values }, index) => {
     const height = requireCount(fields, 'block_number', path)
-    return {
-      status: decodeStatus(fields, path),
-      height,
-      transactions: decodeTransactions(
-        { text, spans: spans[index] ?? [], values },
-        { above: path, key: 'tx_list' },
-        height,
-      ),
-    }
+    const status = decodeStatus(fields, path)
+    const written = { text, spans: spans[index] ?? [], values }
+    return { status, height, transactions: decodeTransactions(written, { above: path, key: 'tx_list' }, height) }
   })
 }
 
-type TransactionList = { readonly fields: JsonFields; readonly values: readonly unknown[] }
-
-/** Brackets around a transaction in a bulk answer: `{"blocktx_list":[{"tx_list":[` */
-const AROUND = 4
 const MEMBERS: ReadonlySet<string> = new Set(['status', 'block_number', 'tx_list'])
 
 /**
@@ -136,11 +122,12 @@ const MEMBERS: ReadonlySet<string> = new Set(['status', 'block_number', 'tx_list
 function spansByPass(
   text: string,
   answer: JsonFields,
-  lists: readonly TransactionList[],
+  lists: readonly { readonly fields: JsonFields; readonly values: readonly unknown[] }[],
 ): readonly (readonly TextSpan[])[] | undefined {
   const isKnown = lists.every(({ fields }) => Object.keys(fields).every(name => MEMBERS.has(name)))
   if (!isKnown || Object.keys(answer).length !== 1) return undefined
-  const spans = spansInside(text, AROUND)
+  // The brackets around a transaction: `{"blocktx_list":[{"tx_list":[`
+  const spans = spansInside(text, 4)
   const counts = lists.map(({ values }) => values.length)
   if (spans.length !== counts.reduce((sum, count) => sum + count, 0)) return undefined
   let next = 0
@@ -149,11 +136,6 @@ function spansByPass(
     return spans.slice(next - count, next)
   })
 }
-
-const spansByName = (text: string): readonly (readonly TextSpan[])[] =>
-  listElements(text, memberSpans(text).get('blocktx_list')).map(([start]) =>
-    listElements(text, memberSpans(text, start).get('tx_list')),
-  )
 
 /** Decodes the answer of getChainInfo. Throws Failure 'bad_block'. */
 export function decodeChainInfo(text: string) {

@@ -3,9 +3,6 @@ import { type ExactJson, parseExact } from './json.ts'
 import { afterList } from './json-text.ts'
 import { isSystemContract, toContractId } from './names.ts'
 
-/** The end of a text whose last comma the chain drops. */
-const COMMA_AT_END = ',]'
-
 /**
  * The arguments of an action as the chain reads them from its data; undefined: the data begins with no JSON list, and
  * the action fails. The chain reads the first value, whatever text comes after it, and drops a comma before the bracket
@@ -13,23 +10,15 @@ const COMMA_AT_END = ',]'
  * Lone surrogates in an argument are replaced, as Go does.
  */
 export function argumentsAsRead(data: string): readonly ExactJson[] | undefined {
-  const args = parseArgumentList(data)
+  let args = tryParseExact(data)
+  if (args === undefined) {
+    const text = data.endsWith(',]') ? `${data.slice(0, -2)}]` : data
+    args = tryParseExact(text.slice(0, afterList(text) ?? 0))
+  }
+  if (!Array.isArray(args)) return undefined
   // Only an escape can write a lone surrogate.
-  return data.includes('\\u') ? args?.map(wellFormed) : args
+  return data.includes('\\u') ? args.map(value => (typeof value === 'string' ? value.toWellFormed() : value)) : args
 }
-
-const wellFormed = (value: ExactJson): ExactJson => (typeof value === 'string' ? value.toWellFormed() : value)
-
-function parseArgumentList(data: string): readonly ExactJson[] | undefined {
-  const whole = tryParseExact(data)
-  if (whole !== undefined) return asArgumentList(whole)
-  const text = data.endsWith(COMMA_AT_END) ? `${data.slice(0, -COMMA_AT_END.length)}]` : data
-  const end = afterList(text)
-  return end === undefined ? undefined : asArgumentList(tryParseExact(text.slice(0, end)))
-}
-
-const asArgumentList = (value: ExactJson | undefined): readonly ExactJson[] | undefined =>
-  Array.isArray(value) ? (value as readonly ExactJson[]) : undefined
 
 function tryParseExact(text: string): ExactJson | undefined {
   try {
@@ -81,18 +70,16 @@ function findInstalledContract({ contract, actionName, data }: Action, height: n
   return typeof id !== 'string' || (isUpdate && version === '') ? undefined : id
 }
 
-/** A contract deployed by another contract, and the position of the action that led to it. */
-type Within = { readonly id: string; readonly position: number }
-
 /**
  * The contract that another contract deployed, by a call of system.iost that no action and no receipt shows.
  * A transaction deploys at most one such contract, whose id contains the transaction's hash (go-iost
  * `vm/native/system.go` setCode). The evidence is this id among the transaction's return values, RAM payers
- * or receipts.
+ * or receipts. `position`: that of the action that led to it.
  */
-export function findNestedContract({ actions, receipt, hash }: Transaction): Within | undefined {
+export function findNestedContract({ actions, receipt, hash }: Transaction) {
   const outer = actions.findIndex(({ contract }) => !isSystemContract(contract))
-  if (outer < 0 || actions.some(isSetCode)) return undefined
+  if (outer < 0 || actions.some(({ contract, actionName }) => contract === 'system.iost' && actionName === 'setCode'))
+    return undefined
   const id = toContractId(hash)
   const returned = receipt.returns.findIndex(text => text.includes(id))
   if (returned >= 0) return { id, position: returned }
@@ -102,8 +89,6 @@ export function findNestedContract({ actions, receipt, hash }: Transaction): Wit
   return isNamed ? { id, position: outer } : undefined
 }
 
-const isSetCode = ({ contract, actionName }: Action): boolean => contract === 'system.iost' && actionName === 'setCode'
-
 /**
  * Ids of the contracts that a block adds or changes and whose ABI is not in the chain, in order, each once; a node must
  * be asked for the ABI. They are the contracts of the chain itself (genesis `initSetCode`, successful
@@ -111,17 +96,16 @@ const isSetCode = ({ contract, actionName }: Action): boolean => contract === 's
  */
 export function listUnknownContracts({ height, transactions }: Block): readonly string[] {
   const ids: string[] = []
-  for (const tx of transactions) if (!hasFailed(tx)) pushToAsk(ids, tx, height)
-  return ids.length > 1 ? [...new Set(ids)] : ids
-}
-
-function pushToAsk(ids: string[], tx: Transaction, height: number): void {
-  const within = applies(tx) ? findNestedContract(tx) : undefined
-  if (within !== undefined) ids.push(within.id)
-  for (const action of tx.actions) {
-    const id = findInstalledContract(action, height)
-    if (id !== undefined) ids.push(id)
+  for (const tx of transactions) {
+    if (hasFailed(tx)) continue
+    const within = applies(tx) ? findNestedContract(tx) : undefined
+    if (within !== undefined) ids.push(within.id)
+    for (const action of tx.actions) {
+      const id = findInstalledContract(action, height)
+      if (id !== undefined) ids.push(id)
+    }
   }
+  return ids.length > 1 ? [...new Set(ids)] : ids
 }
 
 /** Actions and receipts of vote_producer.iost that change the set of producers. */
@@ -142,13 +126,11 @@ const KEYS: ReadonlySet<string> = new Set(['initProducer', 'applyRegister', 'upd
 const CONTRACT = 'vote_producer.iost'
 const PREFIX = `${CONTRACT}/`
 
-type Transactions = Pick<Block, 'transactions'>
-
 /**
  * Whether a block may change the producers or their keys: by a receipt of vote_producer.iost, or by an action
  * (its early versions emitted no receipts). Failed transactions change nothing.
  */
-export const changesProducers = ({ transactions }: Transactions): boolean =>
+export const changesProducers = ({ transactions }: Pick<Block, 'transactions'>): boolean =>
   transactions.some(
     tx =>
       !hasFailed(tx) &&
@@ -162,18 +144,19 @@ export const changesProducers = ({ transactions }: Transactions): boolean =>
  * Whether an action alone gives a producer a key, without a receipt of the same transaction. The hash of a
  * block proves its receipts; only the hash of its transaction proves the text of an action.
  */
-export const namesKeySilently = ({ transactions }: Transactions): boolean =>
+export const namesKeySilently = ({ transactions }: Pick<Block, 'transactions'>): boolean =>
   transactions.some(
     tx =>
       !hasFailed(tx) &&
       tx.actions.some(
         ({ contract, actionName, data }) =>
-          contract === CONTRACT && KEYS.has(actionName) && !saysSo(tx, actionName, data),
+          contract === CONTRACT &&
+          KEYS.has(actionName) &&
+          !tx.receipt.receipts.some(
+            ({ funcName, content }) => funcName === `${PREFIX}${actionName}` && sameParties(content, data),
+          ),
       ),
   )
-
-const saysSo = (tx: Transaction, name: string, data: string): boolean =>
-  tx.receipt.receipts.some(({ funcName, content }) => funcName === `${PREFIX}${name}` && sameParties(content, data))
 
 function sameParties(content: string, data: string): boolean {
   const [account, key] = argumentsAsRead(content) ?? []

@@ -28,14 +28,8 @@ const GAS_SCALE = 2
 const RATE_PER_IOST = 115n
 const RATE_SCALE = 2
 const IOST_SCALE = 8
-/** Growth stops three days after the last refresh. */
-const MAX_SECONDS = 3 * 24 * 3600
-
-/** A number of value ÷ 10^scale. */
-type Scaled = { readonly value: bigint; readonly scale: number }
-
-/** Gas per second for a pledge in 10^-8 IOST; its scale is the one at which the node rounds growth. */
-export function computeGasRate(pledge: bigint): Scaled {
+/** Gas per second (value ÷ 10^scale) for a pledge in 10^-8 IOST, with the scale at which the node rounds growth. */
+export function computeGasRate(pledge: bigint): { readonly value: bigint; readonly scale: number } {
   let value = pledge
   let scale = IOST_SCALE
   while (scale > 0 && value % 10n === 0n) {
@@ -50,9 +44,11 @@ export function computeGasRate(pledge: bigint): Scaled {
 /** Gas × 100 at `time` (nanoseconds since 1970, a block's time). */
 export function computeGas(state: GasState, time: bigint): bigint {
   const rate = computeGasRate(state.gas_pledge)
-  const seconds = state.gas_updated > 0n ? Math.min(Number(time - state.gas_updated) / 1e9, MAX_SECONDS) : 0
-  const grown = multiplyRate(rate.value, seconds)
-  if (grown === undefined) return reportedGas(state.gas_stock)
+  // Growth stops three days after the last refresh.
+  const seconds = state.gas_updated > 0n ? Math.min(Number(time - state.gas_updated) / 1e9, 3 * 24 * 3600) : 0
+  // As the node does when it detects an overflow.
+  if (rate.value * BigInt(Math.ceil(seconds)) > MAX_INT64) return reportedGas(state.gas_stock)
+  const grown = BigInt(Math.round(Number(rate.value) * seconds))
   const scale = Math.max(rate.scale, STORED_GAS_SCALE)
   const ofStored = 10n ** BigInt(scale - STORED_GAS_SCALE)
   const sum = grown * 10n ** BigInt(scale - rate.scale) + state.gas_stock * ofStored
@@ -66,9 +62,3 @@ const reportedGas = (stored: bigint): bigint => stored / 10n ** BigInt(STORED_GA
 
 /** Gas × 100 as it is stored: × 1000. */
 export const storedGas = (gas: bigint): bigint => gas * 10n ** BigInt(STORED_GAS_SCALE - GAS_SCALE)
-
-/** The product as the node's double gives it, as an integer; undefined if the node detects an overflow. */
-function multiplyRate(rate: bigint, seconds: number): bigint | undefined {
-  if (rate * BigInt(Math.ceil(seconds)) > MAX_INT64) return undefined
-  return BigInt(Math.round(Number(rate) * seconds))
-}

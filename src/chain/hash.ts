@@ -84,7 +84,7 @@ function write(parts: readonly Part[], from: number): number {
       view.setUint32(at, part)
       at += INT
     } else {
-      const end = Array.isArray(part) ? write(part, at + INT) : writeBytes(part as Letters, at + INT)
+      const end = Array.isArray(part) ? write(part, at + INT) : writeBytes(part as string | Uint8Array, at + INT)
       view.setInt32(at, end - at - INT)
       at = end
     }
@@ -92,10 +92,8 @@ function write(parts: readonly Part[], from: number): number {
   return at
 }
 
-type Letters = string | Uint8Array
-
 /** Writes bytes, or a text as UTF-8; returns the position after them. */
-function writeBytes(part: Letters, at: number): number {
+function writeBytes(part: string | Uint8Array, at: number): number {
   const { length } = part
   if (at + LETTER_BYTES * length > scratch.length) growBuffer(at + LETTER_BYTES * length)
   if (typeof part !== 'string') {
@@ -152,7 +150,7 @@ type MerklePath = readonly { readonly neighbour: Uint8Array | undefined; readonl
 
 /** The path of one leaf. With it, the root for another leaf in the same place takes one hash per level. */
 export function merklePath(leaves: readonly Uint8Array[], index: number): MerklePath {
-  const path: { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[] = []
+  const path: MerklePath[number][] = []
   let level = leaves
   let at = index
   do {

@@ -88,17 +88,6 @@ export const headHash = (head: Omit<RawHead, 'sign'>): string => encodeBase58(he
  */
 const PLAIN = ['{}', '', '{"mode":0,"thread":0,"batch":null}'] as const
 
-type OldInfo = { readonly mode: number; readonly thread: number; readonly batch_index: readonly number[] }
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
-
-function oldInfo(info: string): OldInfo | undefined {
-  const { mode, thread, batch_index: batch } = (tryParseJson(info) ?? {}) as Partial<Record<keyof OldInfo, unknown>>
-  return isCount(mode) && isCount(thread) && Array.isArray(batch) && batch.every(isCount)
-    ? { mode, thread, batch_index: batch }
-    : undefined
-}
-
 /**
  * The texts that `info` in the head may have if a node shows this `info` (compact JSON, `{}` for null) and
  * `orig_info`, which is the very text unless empty. An empty list: the answer is impossible.
@@ -109,9 +98,9 @@ export function infoForms({ info, origInfo }: Pick<Block, 'info' | 'origInfo'>):
 }
 
 function oldForms(info: string): readonly string[] {
-  const old = oldInfo(info)
-  if (old === undefined || info !== JSON.stringify(old)) return []
-  const { mode, thread, batch_index: batch } = old
+  const { mode, thread, batch_index: batch } = (tryParseJson(info) ?? {}) as Readonly<Record<string, unknown>>
+  if (!Array.isArray(batch) || ![mode, thread, ...batch].every(Number.isSafeInteger)) return []
+  if (info !== JSON.stringify({ mode, thread, batch_index: batch })) return []
   const written = `{"mode":${mode},"thread":${thread},"batch":`
   if (batch.length > 0) return [`${written}${JSON.stringify(batch)}}`]
   const empty = [`${written}null}`, `${written}[]}`]

@@ -74,17 +74,15 @@ export function parseExact(text: string): ExactJson {
   if (!LOSSY.test(text) || !LOSSY.test(text.replace(TEXTS, '""'))) return JSON.parse(text) as ExactJson
   if (text.length > RECURSIVE_DEPTH && measureDepth(text) > RECURSIVE_DEPTH) {
     JSON.parse(text)
-    return parseDeep(text, exactLiteral) as ExactJson
+    return parseDeep(text, written => {
+      const value: unknown = JSON.parse(written)
+      return typeof value !== 'number' || String(value) === written ? value : new Exact(written)
+    }) as ExactJson
   }
   return JSON.parse(text, (_key, value, context?: { source?: string }) => {
     if (typeof value !== 'number' || context?.source === undefined) return value
     return String(value) === context.source ? value : new Exact(context.source)
   }) as ExactJson
-}
-
-function exactLiteral(written: string): unknown {
-  const value: unknown = JSON.parse(written)
-  return typeof value !== 'number' || String(value) === written ? value : new Exact(written)
 }
 
 export type WriteOptions = {
@@ -187,11 +185,6 @@ type Open = { readonly into: Record<string, unknown> | unknown[]; key: string | 
 const MARK = /[\s,:[\]{}]/
 const LITERAL_END = /[\s,\]}]/g
 
-function literalEnd(text: string, from: number): number {
-  LITERAL_END.lastIndex = from
-  return LITERAL_END.exec(text)?.index ?? text.length
-}
-
 /**
  * Parses JSON of any depth without recursion: a signer may nest 30,000 brackets in an action's data, and the chain
  * accepts them. `literal` converts numbers, `true`, `false` and `null` from their text. Expects valid JSON.
@@ -208,7 +201,8 @@ export function parseDeep(text: string, literal: (written: string) => unknown): 
       value.mark(letter)
       at += 1
     } else {
-      const end = literalEnd(text, at)
+      LITERAL_END.lastIndex = at
+      const end = LITERAL_END.exec(text)?.index ?? text.length
       value.put(literal(text.slice(at, end)))
       at = end
     }
@@ -226,12 +220,7 @@ function nestedValue() {
     else if (Array.isArray(last.into)) last.into.push(value)
     else if (last.key !== undefined) {
       // Defined, not assigned: `__proto__` is a key like any other.
-      Object.defineProperty(last.into, last.key, {
-        value,
-        writable: true,
-        enumerable: true,
-        configurable: true,
-      })
+      Object.defineProperty(last.into, last.key, { value, writable: true, enumerable: true, configurable: true })
       last.key = undefined
     }
   }

@@ -32,17 +32,11 @@ const SURROGATE = /[\ud800-\udfff]/
  */
 export function receiptHash(txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined {
   const parts = listHashedParts(txHash, receipt)
-  return parts === undefined ? undefined : hashSimple(parts)
+  return parts && hashSimple(parts)
 }
 
-/** Position of the message in `receiptBytes`: after the hash and the gas, the status and three lengths. */
+/** Position of the message in the hashed bytes: after the hash and the gas, the status and three lengths. */
 const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
-
-/** The hashed bytes of a receipt. */
-function receiptBytes(txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined {
-  const parts = listHashedParts(txHash, receipt)
-  return parts === undefined ? undefined : encodeSimple(parts)
-}
 
 function listHashedParts(txHash: Uint8Array, receipt: TxReceipt): Parameters<typeof encodeSimple>[0] | undefined {
   const code = STATUS_CODES.indexOf(receipt.statusCode)
@@ -69,7 +63,8 @@ const listHashedTexts = ({ message, returns, receipts }: TxReceipt): readonly st
 ]
 
 /** Whether the node's JSON may have lost hashed bytes of this receipt. */
-export const mayHaveLost = (receipt: TxReceipt): boolean => listHashedTexts(receipt).some(mayBeLossy)
+export const mayHaveLost = (receipt: TxReceipt): boolean =>
+  listHashedTexts(receipt).some(text => text.includes(REPLACEMENT))
 
 /** Whether a receipt in the node's JSON equals `whole` except for lost bytes. */
 export function isShownReceipt(shown: TxReceipt, whole: TxReceipt): boolean {
@@ -92,12 +87,11 @@ export function isShownReceipt(shown: TxReceipt, whole: TxReceipt): boolean {
 const REPLACEMENT = '\ufffd'
 const BYTES = 0xdc00
 const LONE = /[\udc80-\udcff]/
-const FIRST_OF_LETTER = 0xc2
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function letterLength(first: number): number {
   if (first < 0x80) return 1
-  if (first < FIRST_OF_LETTER) return 0
+  if (first < 0xc2) return 0
   if (first < 0xe0) return 2
   if (first < 0xf0) return 3
   return first < 0xf5 ? 4 : 0
@@ -146,9 +140,6 @@ function isLossyText(shown: string, whole: string): boolean {
   return shown === whole || squeezed(shown) === squeezed(whole)
 }
 
-/** Whether a text may have lost bytes. */
-const mayBeLossy = (text: string): boolean => text.includes(REPLACEMENT)
-
 const CUT = /\ufffd{1,3}$/
 /**
  * Maximum number of bytes hashed to find cut bytes: a fraction of a second, whatever a node sends. It is
@@ -176,9 +167,6 @@ const sequences = function* ([first, ...rest]: readonly (readonly number[])[]): 
   else for (const byte of first) for (const more of sequences(rest)) yield [byte, ...more]
 }
 
-/** Every beginning of a character, with this number of bytes, that a cut may leave. */
-const beginnings = (bytes: number): Iterable<readonly number[]> => sequences(BEGINNINGS[bytes - 1] ?? [[]])
-
 /**
  * Restores the bytes that were cut off the message within its last character, the only way in which nodes of the chain
  * lose bytes. `fits` tests a leaf of the receipt tree. undefined: no bytes fit, or the search would take too long.
@@ -193,31 +181,18 @@ export function uncut(
   // JSON writers show one U+FFFD for each byte, or one for all.
   const shown = receipt.message.length - kept.length
   const at = MESSAGE_AT + Buffer.byteLength(kept)
-  const budget = { bytes: MAX_HASHED }
+  let budget = MAX_HASHED
   for (const length of shown === 1 ? [1, 2, 3] : [shown]) {
     const messageOf = (end: readonly number[]): string => kept + String.fromCharCode(...end.map(byte => BYTES + byte))
-    const bytes = receiptBytes(txHash, { ...receipt, message: messageOf(NEXT.slice(0, length)) })
-    if (bytes === undefined) return undefined
-    const end = fittingEnd({ bytes, at, length }, fits, budget)
-    if (end !== undefined) return { ...receipt, message: messageOf(end) }
-  }
-  return undefined
-}
-
-/** The hashed bytes of a receipt, and the position and length of the cut. */
-type Gap = { readonly bytes: Uint8Array; readonly at: number; readonly length: number }
-
-/** The bytes that fit in a gap; undefined: none fit, or the budget is used up. */
-function fittingEnd(
-  { bytes, at, length }: Gap,
-  fits: (leaf: Uint8Array) => boolean,
-  budget: { bytes: number },
-): readonly number[] | undefined {
-  for (const end of beginnings(length)) {
-    budget.bytes -= bytes.length
-    if (budget.bytes < 0) return undefined
-    bytes.set(end, at)
-    if (fits(sha3(bytes))) return end
+    const parts = listHashedParts(txHash, { ...receipt, message: messageOf(NEXT.slice(0, length)) })
+    if (parts === undefined) return undefined
+    const bytes = encodeSimple(parts)
+    for (const end of sequences(BEGINNINGS[length - 1] ?? [[]])) {
+      budget -= bytes.length
+      if (budget < 0) return undefined
+      bytes.set(end, at)
+      if (fits(sha3(bytes))) return { ...receipt, message: messageOf(end) }
+    }
   }
   return undefined
 }

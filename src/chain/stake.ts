@@ -4,11 +4,6 @@ import { argumentsAsRead, partsOfFuncName } from './effects.ts'
 import { type ExactJson, writeJson } from './json.ts'
 
 const NAMES: ReadonlySet<string> = new Set(['vote', 'unvote', 'voteFor'])
-/**
- * Id of the vote for producers: genesis makes it as the first vote (`config/genesis/contract/vote_producer.js`
- * _initVote).
- */
-const FOR_PRODUCERS = '1'
 
 /**
  * A vote for a producer that was given to vote.iost itself, with the arguments of the action of vote_producer.iost that
@@ -17,7 +12,8 @@ const FOR_PRODUCERS = '1'
 export function directVote(action: Action): { readonly name: string; readonly args: readonly ExactJson[] } | undefined {
   if (action.contract !== 'vote.iost' || !NAMES.has(action.actionName)) return undefined
   const [vote, ...args] = argumentsAsRead(action.data) ?? []
-  return vote === FOR_PRODUCERS ? { name: action.actionName, args } : undefined
+  // The vote for producers is the first one that genesis makes (`config/genesis/contract/vote_producer.js` _initVote).
+  return vote === '1' ? { name: action.actionName, args } : undefined
 }
 
 /**
@@ -46,16 +42,17 @@ export const STAKE_KEEPERS: ReadonlySet<string> = new Set(['vote.iost', 'gas.ios
 const VOTE_PRODUCER = 'vote_producer.iost'
 const DECIMALS = 8
 
-/** A row of a transaction: that of action `index`, or that of a receipt which no action owns. */
-type RowPlace = { readonly index: number; readonly receipt?: number | undefined }
 /** A movement of IOST between an account and a keeper. */
 type Staked = { readonly from: string; readonly to: string; readonly amount: string }
 
 /**
  * Tests rows of a transaction: whether they moved IOST that an account voted with or pledged, or took back from a vote
- * or a pledge. A transfer to the keeper is none of them, nor is a poll of a user or its deposit.
+ * or a pledge. A transfer to the keeper is none of them, nor is a poll of a user or its deposit. `receipt`: the position
+ * of a row's receipt if no action owns it; else the row is that of action `index`.
  */
-export function findStakes(tx: Transaction): (row: RowPlace) => boolean {
+export function findStakes(
+  tx: Transaction,
+): (row: { readonly index: number; readonly receipt?: number | undefined }) => boolean {
   const stakes = stakePositions(tx)
   if (stakes.size === 0) return () => false
   const owned = ownReceipts(tx)
@@ -68,7 +65,7 @@ export function findStakes(tx: Transaction): (row: RowPlace) => boolean {
  */
 function stakePositions(tx: Transaction): ReadonlySet<number> {
   const { receipts } = tx.receipt
-  const silent = receipts.some(isVoteReceipt) ? new Set() : new Set(silentVotes(tx).map(stakeText))
+  const silent = new Set(receipts.some(isVoteReceipt) ? [] : tx.actions.flatMap(readSilentVote).map(stakeText))
   const positions = new Set<number>()
   for (const [at, receipt] of receipts.entries()) {
     const moved = readMovement(receipt)
@@ -78,6 +75,13 @@ function stakePositions(tx: Transaction): ReadonlySet<number> {
     if (moved !== undefined && (isStake || silent.has(stakeText(moved)))) positions.add(at)
   }
   return positions
+}
+
+/** The vote that only an action shows; none: it is no vote. */
+function readSilentVote(action: Action): Staked | readonly [] {
+  const vote = directVote(action)
+  if (vote === undefined && action.contract !== VOTE_PRODUCER) return []
+  return readStake(`${VOTE_PRODUCER}/${action.actionName}`, vote?.args ?? argumentsAsRead(action.data)) ?? []
 }
 
 function readMovement({ funcName, content }: Receipt): Staked | undefined {
@@ -118,17 +122,7 @@ function stakeText({ from, to, amount }: Staked): string {
 
 function isVoteReceipt({ funcName }: Receipt): boolean {
   const { contract, name } = partsOfFuncName(funcName)
-  return contract === VOTE_PRODUCER && (name === 'vote' || name === 'unvote' || name === 'voteFor')
-}
-
-/** Votes that only the actions of a transaction show. */
-function silentVotes({ actions }: Transaction): readonly Staked[] {
-  return actions.flatMap(action => {
-    const { contract, actionName, data } = action
-    const vote = directVote(action)
-    if (vote === undefined && contract !== VOTE_PRODUCER) return []
-    return readStake(`${VOTE_PRODUCER}/${actionName}`, vote?.args ?? argumentsAsRead(data)) ?? []
-  })
+  return contract === VOTE_PRODUCER && NAMES.has(name)
 }
 
 /** The receipts of actions that are themselves transfers of IOST. Equal receipts belong to equal actions in order. */

@@ -4,15 +4,6 @@ import { type AccountDoc, accounts, type Permission, type PermissionItem } from 
 import { findDigits, findText, type ParsedReceipt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
-/**
- * Applies a receipt of auth.iost by the rules of go-iost `config/genesis/contract/account.js`. The node sorts
- * permissions and groups by name (protojson sorts map keys), and keeps items in the order of assignment.
- */
-export function applyAccount(at: TxScope, parsed: ParsedReceipt): void {
-  if (parsed.name === 'signUp') signUp(at, parsed)
-  else change(at, parsed)
-}
-
 function signUp({ scope, tx }: TxScope, { args }: ParsedReceipt): void {
   const name = findText(args, 0)
   if (name === undefined) return
@@ -35,7 +26,16 @@ function signUp({ scope, tx }: TxScope, { args }: ParsedReceipt): void {
   scope.ledger.open(name)
 }
 
-function change({ scope, tx }: TxScope, parsed: ParsedReceipt): void {
+/**
+ * Applies a receipt of auth.iost by the rules of go-iost `config/genesis/contract/account.js`. The node sorts
+ * permissions and groups by name (protojson sorts map keys), and keeps items in the order of assignment.
+ */
+export function applyAccount(at: TxScope, parsed: ParsedReceipt): void {
+  if (parsed.name === 'signUp') {
+    signUp(at, parsed)
+    return
+  }
+  const { scope, tx } = at
   const name = findText(parsed.args, 0)
   const subject = findText(parsed.args, 1)
   if (name === undefined || subject === undefined) return
@@ -63,10 +63,7 @@ function changed(account: AccountDoc, { name, args }: ParsedReceipt, subject: st
       // Permissions keep the name of the dropped group: the contract's loop over them never runs.
       return { ...account, groups: groups.filter(one => one.name !== subject) }
     case 'assignPermission':
-      return {
-        ...account,
-        permissions: addItem(permissions, subject, { item: third, weight: weightText(args, 3) }),
-      }
+      return { ...account, permissions: addItem(permissions, subject, { item: third, weight: weightText(args, 3) }) }
     case 'revokePermission':
       return { ...account, permissions: removeItem(permissions, subject, third) }
     case 'assignGroup':
@@ -74,9 +71,19 @@ function changed(account: AccountDoc, { name, args }: ParsedReceipt, subject: st
     case 'revokeGroup':
       return { ...account, groups: removeItem(groups, subject, third) }
     case 'assignPermissionToGroup':
-      return { ...account, permissions: addLink(permissions, subject, third) }
+      return {
+        ...account,
+        // A permission may name a group more than once.
+        permissions: replace(permissions, subject, one => ({ ...one, group_names: [...one.group_names, third] })),
+      }
     case 'revokePermissionInGroup':
-      return { ...account, permissions: dropLink(permissions, subject, third) }
+      return {
+        ...account,
+        permissions: replace(permissions, subject, one => {
+          const at = one.group_names.indexOf(third)
+          return at < 0 ? one : { ...one, group_names: one.group_names.toSpliced(at, 1) }
+        }),
+      }
     default:
       return account
   }
@@ -103,10 +110,12 @@ const addItem = <T extends Holder>(
   { item, weight }: { readonly item: string; readonly weight: string },
 ): readonly T[] =>
   replace(all, holder, one => {
-    const known = one.items.findIndex(other => other.id === item)
-    if (known >= 0)
-      return { ...one, items: one.items.map((other, at) => (at === known ? { ...other, weight } : other)) }
-    return { ...one, items: [...one.items, toPermissionItem(item, weight)] }
+    const at = one.items.findIndex(other => other.id === item)
+    const known = one.items[at]
+    return {
+      ...one,
+      items: known ? one.items.with(at, { ...known, weight }) : [...one.items, toPermissionItem(item, weight)],
+    }
   })
 
 /** Removes the first item with that key, or with that account and permission. */
@@ -116,7 +125,7 @@ function removeItem<T extends Holder>(all: readonly T[], holder: string, item: s
     const at = one.items.findIndex(
       other => other.id === id && other.is_key_pair === is_key_pair && other.permission === permission,
     )
-    return at < 0 ? one : { ...one, items: one.items.filter((_, other) => other !== at) }
+    return at < 0 ? one : { ...one, items: one.items.toSpliced(at, 1) }
   })
 }
 
@@ -126,22 +135,9 @@ function toPermissionItem(text: string, weight: string): PermissionItem {
   return { id: text.slice(0, at), is_key_pair: false, weight, permission: text.slice(at + 1) }
 }
 
-/** A permission may name a group more than once. */
-const addLink = (all: readonly Permission[], name: string, group: string): readonly Permission[] =>
-  replace(all, name, one => ({ ...one, group_names: [...one.group_names, group] }))
-
-const dropLink = (all: readonly Permission[], name: string, group: string): readonly Permission[] =>
-  replace(all, name, one => {
-    const at = one.group_names.indexOf(group)
-    return at < 0 ? one : { ...one, group_names: one.group_names.filter((_, other) => other !== at) }
-  })
-
-const permission = (name: string, threshold: string, items: readonly PermissionItem[]): Permission => ({
-  name,
-  group_names: [],
-  items,
-  threshold,
-})
+function permission(name: string, threshold: string, items: readonly PermissionItem[]): Permission {
+  return { name, group_names: [], items, threshold }
+}
 
 /** Adds an element to a list in order of names; it replaces an element with the same name. */
 const withOne = <T extends { readonly name: string }>(all: readonly T[], one: T): readonly T[] =>

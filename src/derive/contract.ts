@@ -65,10 +65,11 @@ type Code = Pick<ContractDoc, 'version' | 'language' | 'abis' | 'code_at'>
 /** Code in the chain is that of the time; the node's, used where the chain has none, is today's. */
 const ofNode = ({ systemCode }: Scope, id: string): Code | undefined => systemCode.get(id)
 
-type Deployment = { readonly id: string; readonly code: Code | undefined; readonly owner: string }
-
 /** Returns the id if the contract did not exist before. */
-function deploy({ scope, tx }: TxScope, { id, code, owner }: Deployment): string | undefined {
+function deploy(
+  { scope, tx }: TxScope,
+  { id, code, owner }: { readonly id: string; readonly code: Code | undefined; readonly owner: string },
+): string | undefined {
   const { block, state, statistics, ledger } = scope
   if (!isContractId(id)) return undefined
   const system = isSystemContract(id)
@@ -86,7 +87,7 @@ function deploy({ scope, tx }: TxScope, { id, code, owner }: Deployment): string
     height: block.height,
     time: block.time,
     tx_hash: tx.hash,
-    ...placed(code),
+    ...(code?.code_at && { code_at: code.code_at }),
   })
   if (system) noteVersion(scope, id, code?.version ?? '')
   else ledger.open(id)
@@ -98,18 +99,14 @@ function update(scope: Scope, id: string, code: Code | undefined): void {
   const stored: ContractDoc | undefined = scope.state.get(contracts, id)
   if (stored === undefined || code === undefined) return
   const { code_at: _, ...before } = stored
-  const { version, language, abis } = code
-  scope.state.put(contracts, { ...before, version, language, abis, ...placed(code) })
+  const { version, language, abis, code_at } = code
+  scope.state.put(contracts, { ...before, version, language, abis, ...(code_at && { code_at }) })
   if (before.system) noteVersion(scope, id, version)
 }
 
-const placed = (code: Code | undefined): Pick<ContractDoc, 'code_at'> =>
-  code?.code_at === undefined ? {} : { code_at: code.code_at }
-
 /** Adds system.iost, a native contract that exists from genesis without a deployment. */
 export function deploySystemContract(at: TxScope): void {
-  const code = at.scope.systemCode.get(SYSTEM_CONTRACT)
-  deploy(at, { id: SYSTEM_CONTRACT, code: code ?? NATIVE, owner: '' })
+  deploy(at, { id: SYSTEM_CONTRACT, code: ofNode(at.scope, SYSTEM_CONTRACT) ?? NATIVE, owner: '' })
 }
 
 const abi = (name: string, ...args: readonly string[]) => ({ name, args, amount_limit: [] })

@@ -1,7 +1,7 @@
 import { isBase } from '#chain/base-transaction.ts'
 import { hasFailed } from '#chain/effects.ts'
 import { formatDate, toDay } from '#chain/time.ts'
-import { type DayDoc, days, EMPTY_DAY } from '#indices/day.ts'
+import { days, EMPTY_DAY } from '#indices/day.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import type { DayDraft, Scope } from './scope.ts'
@@ -37,7 +37,12 @@ export function settleDay(
 ): void {
   const id = dayId(block.time)
   const { movements, moved, ramFees } = day
-  const known = state.get(days, id) ?? createDayDoc(id)
+  const known = state.get(days, id) ?? {
+    id,
+    ...EMPTY_DAY,
+    ram: { left: '0', used: '0', balance: '0' },
+    votes: 0n,
+  }
   let [failed, actions, gas] = [known.failed, known.actions, known.gas_usage]
   block.transactions.forEach((tx, position) => {
     gas += tx.receipt.gasUsage
@@ -75,10 +80,3 @@ export function settleTokenDays({ state, block, day }: Scope): void {
     })
   }
 }
-
-const createDayDoc = (id: string): DayDoc => ({
-  id,
-  ...EMPTY_DAY,
-  ram: { left: '0', used: '0', balance: '0' },
-  votes: 0n,
-})

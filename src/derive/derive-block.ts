@@ -1,5 +1,5 @@
 import { unitsAsRead } from '#chain/amount.ts'
-import { findContribution, fromBaseTransaction, isBase, type Paid } from '#chain/base-transaction.ts'
+import { findContribution, fromBaseTransaction, isBase } from '#chain/base-transaction.ts'
 import { type Block, type LoadedBlock, toBlockFields } from '#chain/block.ts'
 import { hash8 } from '#chain/hash.ts'
 import { balanceId, balances } from '#indices/balance.ts'
@@ -52,11 +52,9 @@ function countBlock({ state }: Pick<Scope, 'state'>, { witness, witness_account 
   state.put(producers, { ...producer, block_count: producer.block_count + 1 })
 }
 
-const NS_PER_SECOND = 1_000_000_000n
-
 /** Counts the transactions of a block, except the base one, in the statistics of the chain. */
 function countTransactions({ block, statistics }: Pick<Scope, 'block' | 'statistics'>, transactions: number): void {
-  const second = Number(block.time / NS_PER_SECOND)
+  const second = Number(block.time / 1_000_000_000n)
   statistics.transaction_count += transactions
   statistics.tps_count = second === statistics.tps_second ? statistics.tps_count + transactions : transactions
   statistics.tps_second = second
@@ -67,10 +65,9 @@ const CONTRIBUTE = 'contribute'
 const SUPPLY = seriesOf.supply(CONTRIBUTE)
 
 /**
- * Derives a quiet block, in which only the witness of its parent is paid: most blocks of the chain. Returns
- * its document and writes its changes to the state. The result is that of `deriveAnyBlock`, at a quarter of
- * the cost. undefined: the block is not quiet, or its payment changes more than amounts; nothing was written
- * then.
+ * Derives a quiet block, in which only the witness of its parent is paid: most blocks of the chain. Returns its
+ * document and writes its changes to the state. The result is that of `deriveAnyBlock`, at a quarter of the cost.
+ * undefined: the block is not quiet, or its payment changes more than amounts; nothing was written then.
  */
 export function deriveQuietBlock(block: Block, state: State): BlockDoc | undefined {
   const paid = findContribution(block)
@@ -93,10 +90,13 @@ export function deriveQuietBlock(block: Block, state: State): BlockDoc | undefin
 
 /**
  * Documents of the token contribute after a payment. undefined: the receiver had none before, a part of a series is
- * full, or the payment affects the segments of
- * a ranking.
+ * full, or the payment affects the segments of a ranking.
  */
-function planContribute(state: State, { height }: Block, { to, amount }: Paid) {
+function planContribute(
+  state: State,
+  { height }: Block,
+  { to, amount }: NonNullable<ReturnType<typeof findContribution>>,
+) {
   const id = balanceId(CONTRIBUTE, to)
   const token = state.get(tokens, CONTRIBUTE)
   const balance = state.get(balances, id)
@@ -148,7 +148,7 @@ export function deriveAnyBlock(loaded: LoadedBlock, state: State, { due, partiti
   scope.series.end(0)
   block.transactions.forEach((tx, position) => {
     const at: TxScope = { scope, tx, position }
-    if (block.height === 0 && position === 0) found(at)
+    if (block.height === 0 && position === 0) addGenesisState(at)
     addRecords(at, applyTransaction(at), isBase(block, position))
     scope.series.end(position)
   })
@@ -156,17 +156,23 @@ export function deriveAnyBlock(loaded: LoadedBlock, state: State, { due, partiti
   const document = blockDocument(scope)
   countBlock(scope, document)
   countTransactions(scope, transactions.length)
-  settle(scope)
+  scope.ledger.settle(scope.statistics)
+  scope.series.end(0)
+  scope.series.settle()
+  scope.lists.settle()
+  settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
+  settleTokenDays(scope)
+  scope.state.put(statistics, scope.statistics)
   ranked.settle()
   return { block: document, transactions, records: scope.records }
 }
 
 /** Adds the state of genesis that no action creates. */
-function found(at: TxScope): void {
-  const { scope, tx } = at
-  scope.statistics.genesis_publisher = tx.publisher
-  scope.statistics.genesis_tx = tx.hash
-  scope.statistics.genesis_time = String(scope.block.time)
+function addGenesisState(at: TxScope): void {
+  const { statistics, block } = at.scope
+  statistics.genesis_publisher = at.tx.publisher
+  statistics.genesis_tx = at.tx.hash
+  statistics.genesis_time = String(block.time)
   deploySystemContract(at)
 }
 
@@ -212,21 +218,7 @@ function beginBlock(state: State, { block, systemCode }: LoadedBlock, partition:
   }
 }
 
-/** Ends a block: drafts become documents. */
-function settle(scope: Scope): void {
-  scope.ledger.settle(scope.statistics)
-  scope.series.end(0)
-  scope.series.settle()
-  scope.lists.settle()
-  settleDay(scope, scope.state.get(statistics, STATISTICS) ?? FIRST)
-  settleTokenDays(scope)
-  scope.state.put(statistics, scope.statistics)
-}
-
-/**
- * Adds a block's transactions, except the base one, to the runs of all transactions; `before`: the number of earlier
- * ones.
- */
+/** Adds a block's transactions, except the base one, to the runs of all transactions, after the `before` earlier ones. */
 function addToRuns(state: State, block: Block, before: number): void {
   const { height, transactions } = block
   const base = isBase(block, 0) ? 1 : 0
@@ -236,9 +228,9 @@ function addToRuns(state: State, block: Block, before: number): void {
     const count = Math.min(of - done, RUN_LENGTH - (number % RUN_LENGTH))
     const stretch = { height, first: base + done, count }
     // A run that begins here does not exist yet and need not be read.
-    if (number % RUN_LENGTH === 0) state.add(transactionRuns, { id, blocks: withStretch({ blocks: [] }, stretch) })
-    else
-      state.put(transactionRuns, { id, blocks: withStretch(state.get(transactionRuns, id) ?? { blocks: [] }, stretch) })
+    const isNew = number % RUN_LENGTH === 0
+    const run = (isNew ? undefined : state.get(transactionRuns, id)) ?? { blocks: [] }
+    state[isNew ? 'add' : 'put'](transactionRuns, { id, blocks: withStretch(run, stretch) })
     done += count
   }
 }

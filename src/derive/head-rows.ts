@@ -39,20 +39,13 @@ export function listNeededKeys(block: Block): readonly Key[] {
   }
   need(statistics, STATISTICS)
   need(producerKeys, block.witness)
-  for (const tx of block.transactions) {
-    for (const { contract } of tx.actions) need(contracts, contract)
-    for (const receipt of tx.receipt.receipts) needReceipt(need, parseReceipt(receipt))
+  for (const { contract } of block.transactions.flatMap(({ actions }) => actions)) need(contracts, contract)
+  for (const { contract, args } of block.transactions.flatMap(({ receipt }) => receipt.receipts.map(parseReceipt))) {
+    if (isContractId(contract)) need(contracts, contract)
+    if (contract === 'token.iost') need(tokens, findText(args, 0))
+    if (contract === 'vote_producer.iost') for (const at of [0, 1]) need(producers, findText(args, at))
   }
   return [...keys.values()]
-}
-
-function needReceipt(
-  need: (index: StateIndex, id: string | undefined) => void,
-  { contract, args }: ReturnType<typeof parseReceipt>,
-): void {
-  if (isContractId(contract)) need(contracts, contract)
-  if (contract === 'token.iost') need(tokens, findText(args, 0))
-  if (contract === 'vote_producer.iost') for (const at of [0, 1]) need(producers, findText(args, at))
 }
 
 /**
@@ -77,20 +70,14 @@ export function headRows(block: Block, state: State): { readonly doc: BlockDoc; 
     // Rows have no places yet, so the index of the key stands for one.
     series: NO_SERIES,
     bonuses: voteBonuses({ state, statistics: drafted, series: NO_SERIES }),
-    lists: {
-      next: (...names) => BigInt(keys.push(listKey(...names)) - 1),
-      settle: () => undefined,
-    },
+    lists: { next: (...names) => BigInt(keys.push(listKey(...names)) - 1), settle: () => undefined },
     records: [],
   }
   block.transactions.forEach((tx, position) => {
     const at: TxScope = { scope, tx, position }
     addRecords(at, deriveEffects(at), isBase(block, position))
   })
-  const rows = scope.records.map(({ places, ...doc }) => ({
-    doc,
-    lists: places.map(place => keys[Number(place)] ?? ''),
-  }))
+  const rows = scope.records.map(({ places, ...doc }) => ({ doc, lists: places.map(at => keys[Number(at)] ?? '') }))
   return { doc: blockDocument(scope), rows }
 }
 

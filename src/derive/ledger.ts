@@ -5,15 +5,13 @@ import { type BalanceDoc, balanceId, balances, type Frozen } from '#indices/bala
 import { seriesOf } from '#indices/series.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
-import { type WealthDoc, wealth } from '#indices/wealth.ts'
+import { wealth } from '#indices/wealth.ts'
 import type { ChangeCause, OpenSeries, SeriesDrafts } from './series.ts'
 import type { State, Writable } from './state.ts'
 
-type TokenDraft = { readonly before: TokenDoc | undefined; readonly doc: Writable<TokenDoc> }
-
 /** Tokens while a block is derived (`Ledger`). */
 function tokenDrafts(state: State, { height }: Block, past: SeriesDrafts) {
-  const drafts = new Map<string, TokenDraft>()
+  const drafts = new Map<string, { readonly before: TokenDoc | undefined; readonly doc: Writable<TokenDoc> }>()
   return {
     token: (symbol: string): Writable<TokenDoc> => {
       const known = drafts.get(symbol)
@@ -35,7 +33,7 @@ function tokenDrafts(state: State, { height }: Block, past: SeriesDrafts) {
     /** Writes the tokens that changed, and records the change in their number of holders. */
     settle: (): void => {
       for (const { before, doc } of drafts.values()) {
-        if (before === undefined || changed(before, doc)) state.put(tokens, doc)
+        if (before === undefined || MUTABLE.some(field => before[field] !== doc[field])) state.put(tokens, doc)
         const gained = doc.holder_count - (before?.holder_count ?? 0)
         if (gained !== 0) past.note(past.open(seriesOf.holders(doc.symbol)), BigInt(gained), { kind: 'block' })
       }
@@ -43,14 +41,8 @@ function tokenDrafts(state: State, { height }: Block, past: SeriesDrafts) {
   }
 }
 
-const changed = (before: TokenDoc, doc: TokenDoc): boolean =>
-  before.total_supply !== doc.total_supply ||
-  before.current_supply !== doc.current_supply ||
-  before.holder_count !== doc.holder_count ||
-  before.issuer !== doc.issuer ||
-  before.tx_hash !== doc.tx_hash
+const MUTABLE = ['total_supply', 'current_supply', 'holder_count', 'issuer', 'tx_hash'] as const
 
-type Changed = { readonly change: bigint; readonly by: ChangeCause }
 /** An amount that a movement freezes, and the time of its release. `isOwn`: the owner had it before. */
 type Locked = {
   readonly amount: bigint
@@ -65,7 +57,7 @@ export type Ledger = {
    * Adds to (or subtracts from) the available amount, by a movement or for RAM. An amount that its owner
    * cannot hold is lost. Throws Failure 'defect' when the result would be negative.
    */
-  add(token: string, owner: string, change: Changed): void
+  add(token: string, owner: string, change: { readonly change: bigint; readonly by: ChangeCause }): void
   /** Locks an amount until a time (nanoseconds); at once available if that is not after the block's time. */
   freeze(token: string, owner: string, locked: Locked): void
   release(id: string): void
@@ -83,21 +75,18 @@ export type Ledger = {
   settle(statistics: Writable<StatisticsDoc>): void
 }
 
-const IOST = 'iost'
-
 export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
   const drafts = new Map<string, BalanceDraft>()
   const drawn = tokenDrafts(state, block, past)
   const wealth = wealthDrafts(state)
-
   const draft = (token: string, owner: string): BalanceDraft => {
     const id = balanceId(token, owner)
     const known = drafts.get(id)
     if (known !== undefined) return known
-    const before = state.get(balances, id)
-    const fresh = createBalanceDraft(token, owner, { before, past: past.open(seriesOf.balance(id)) })
+    const place = { token, owner, past: past.open(seriesOf.balance(id)) }
+    const fresh = createBalanceDraft(place, state.get(balances, id))
     drafts.set(id, fresh)
-    if (token === IOST && !isSystemContract(owner)) wealth.touch(owner)
+    if (token === 'iost' && !isSystemContract(owner)) wealth.touch(owner)
     return fresh
   }
   return {
@@ -133,7 +122,13 @@ export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
     open: wealth.open,
     addVotes: wealth.addVotes,
     settle: statistics => {
-      settleBalances(drafts.values(), { state, token: drawn.token })
+      for (const balance of drafts.values()) {
+        const doc = changedBalance(balance)
+        if (doc === undefined) continue
+        const gained = Number(doc.amount > 0n) - Number((balance.before?.amount ?? 0n) > 0n)
+        if (gained !== 0) drawn.token(balance.token).holder_count += gained
+        state.put(balances, doc)
+      }
       drawn.settle()
       statistics.wealth_count += wealth.settle()
     },
@@ -142,20 +137,6 @@ export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
 
 const overdrawn = ({ height }: Block, { token, owner, amount }: BalanceDraft): Failure =>
   new Failure('defect', `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`)
-
-/** Writes the balances that changed, and counts their holders. */
-function settleBalances(
-  drafts: Iterable<BalanceDraft>,
-  { state, token }: { readonly state: State; readonly token: Ledger['token'] },
-): void {
-  for (const balance of drafts) {
-    const doc = changedBalance(balance)
-    if (doc === undefined) continue
-    const gained = Number(doc.amount > 0n) - Number((balance.before?.amount ?? 0n) > 0n)
-    if (gained !== 0) token(balance.token).holder_count += gained
-    state.put(balances, doc)
-  }
-}
 
 /** A balance while a block is derived. It is changed in place, so thousands of changes cost linear time. */
 type BalanceDraft = {
@@ -170,20 +151,13 @@ type BalanceDraft = {
   listIsOwn: boolean
 }
 
-const createBalanceDraft = (
-  token: string,
-  owner: string,
-  { before, past }: Pick<BalanceDraft, 'before' | 'past'>,
-): BalanceDraft => ({
-  token,
-  owner,
-  before,
-  past,
-  amount: before?.amount ?? 0n,
-  frozen: before?.frozen ?? 0n,
-  list: (before?.frozen_list ?? []) as Frozen[],
-  listIsOwn: false,
-})
+function createBalanceDraft(
+  place: Pick<BalanceDraft, 'token' | 'owner' | 'past'>,
+  before: BalanceDoc | undefined,
+): BalanceDraft {
+  const { amount = 0n, frozen = 0n, frozen_list = [] } = before ?? {}
+  return { ...place, before, amount, frozen, list: frozen_list as Frozen[], listIsOwn: false }
+}
 
 /** Keeps the node's order: by time, then amount (go-iost `vm/native/token_v1.go` freezeBalance). */
 function insertFrozen(draft: BalanceDraft, amount: bigint, time: bigint): void {
@@ -249,8 +223,13 @@ function wealthDrafts(state: State) {
   const settleOwner = (owner: string, more: bigint): number => {
     const before = state.get(wealth, owner)
     if (before === undefined && !opened.has(owner)) return 0
-    const now = buildWealth(state, owner, (before?.vote ?? 0n) + more)
-    if (before !== undefined && sameWealth(before, now)) return 0
+    const vote = (before?.vote ?? 0n) + more
+    const balance = state.get(balances, balanceId('iost', owner))
+    const token = balance?.amount ?? 0n
+    const frozen = balance?.frozen ?? 0n
+    const now = { id: owner, owner, total: token + vote + frozen, token, vote, frozen }
+    if (before !== undefined && before.token === now.token && before.frozen === now.frozen && before.vote === now.vote)
+      return 0
     state.put(wealth, now)
     return Number(now.total > 0n) - Number((before?.total ?? 0n) > 0n)
   }
@@ -271,13 +250,3 @@ function wealthDrafts(state: State) {
     },
   }
 }
-
-function buildWealth(state: State, owner: string, vote: bigint): WealthDoc {
-  const balance = state.get(balances, balanceId('iost', owner))
-  const token = balance?.amount ?? 0n
-  const frozen = balance?.frozen ?? 0n
-  return { id: owner, owner, total: token + vote + frozen, token, vote, frozen }
-}
-
-const sameWealth = (a: WealthDoc, b: WealthDoc): boolean =>
-  a.token === b.token && a.frozen === b.frozen && a.vote === b.vote

@@ -1,12 +1,11 @@
 import { unitsRounded } from '#chain/amount.ts'
-import type { Receipt } from '#chain/block.ts'
 import { Exact, type ExactJson } from '#chain/json.ts'
 import { toDay } from '#chain/time.ts'
 import { type ProducerDoc, producerKeys, producers, VOTE_DAYS } from '#indices/producer.ts'
 import { seriesOf } from '#indices/series.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { findText, type ParsedReceipt, parseReceipt } from './receipt.ts'
-import { findSystemVersion, removesOnApply, type Scope, type TxScope } from './scope.ts'
+import type { Scope, TxScope } from './scope.ts'
 import type { State } from './state.ts'
 import type { Movement } from './token.ts'
 
@@ -42,7 +41,9 @@ export function applyProducer(at: TxScope, name: string, args: readonly ExactJso
       return
     case 'applyUnregister':
       if (getProducer(scope.state, account).status !== APPLY) changeProducer(scope, account, { status: UNAPPLY })
-      else if (removesOnApply(findSystemVersion(at.scope, BANK))) unregister(scope, account)
+      // Version 1.0.0 removed it at once; versions that are not known are later.
+      else if (scope.statistics.versions.some(([id, version]) => id === BANK && version === '1.0.0'))
+        unregister(scope, account)
       return
     case 'unregister':
       unregister(scope, account)
@@ -63,9 +64,11 @@ const CHANGES: ReadonlyMap<string, Partial<ProducerDoc>> = new Map([
   ['logOutProducer', { online: false }],
 ])
 
-type Entry = Pick<ProducerDoc, 'pubkey' | 'loc' | 'url' | 'net_id' | 'is_producer' | 'status' | 'online'>
-
-function register(scope: Scope, account: string, entry: Entry): void {
+function register(
+  scope: Scope,
+  account: string,
+  entry: Pick<ProducerDoc, 'pubkey' | 'loc' | 'url' | 'net_id' | 'is_producer' | 'status' | 'online'>,
+): void {
   changeProducer(scope, account, { registered: true, ...entry })
   scope.state.put(producerKeys, { id: entry.pubkey, account })
 }
@@ -131,8 +134,12 @@ function changeProducer(
 ): void {
   const before = getProducer(state, account)
   const { listed: _, unregistered, ...changed } = { ...before, ...change }
-  const isVoted = changed.votes !== before.votes
-  const after = isVoted ? { ...changed, opening_votes: openingVotes(before, toDay(block.time)) } : changed
+  const { votes, opening_votes } = before
+  const day = toDay(block.time)
+  const after =
+    changed.votes === votes || opening_votes.at(-1)?.[0] === day
+      ? changed
+      : { ...changed, opening_votes: [...opening_votes, [day, String(votes)] as const].slice(-VOTE_DAYS) }
   state.put(producers, {
     ...after,
     ...(after.registered ? { listed: account } : unregistered === undefined ? {} : { unregistered }),
@@ -140,14 +147,6 @@ function changeProducer(
   statistics.producer_count += Number(after.registered) - Number(before.registered)
   statistics.producer_votes += votesInTable(after) - votesInTable(before)
 }
-
-const openingVotes = (
-  { votes, opening_votes }: Pick<ProducerDoc, 'votes' | 'opening_votes'>,
-  day: number,
-): ProducerDoc['opening_votes'] =>
-  opening_votes.at(-1)?.[0] === day
-    ? opening_votes
-    : [...opening_votes, [day, String(votes)] as const].slice(-VOTE_DAYS)
 
 const votesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'votes'>): bigint =>
   registered ? votes : 0n
@@ -166,8 +165,10 @@ export type ProducerEvent = {
 export function applyProducerEvent(at: TxScope, event: ProducerEvent): void {
   const { name, args } = event
   if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, event)
-  else if (name === 'topupCandidateBonus') applyCandidateBonus(at, args)
-  else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
+  else if (name === 'topupCandidateBonus') {
+    // `topupCandidateBonus [amount, payer]`.
+    at.scope.bonuses.addForCandidates(unitsRounded(findText(args, 0) ?? '', DECIMALS) ?? 0n)
+  } else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
   else applyProducer(at, name, args)
 }
 
@@ -213,15 +214,10 @@ const noteReward = (
 /** Applies `voterWithdraw {producer: amount}`: payouts to a voter, whom the next receipt pays and names. */
 export function applyWithdrawal({ scope, tx }: TxScope, parsed: ParsedReceipt, position: number): void {
   for (const [producer, amount] of parseWithdrawals(parsed.value)) noteReward(scope, producer, [amount, 'voters'])
-  const voter = paidByVotes(tx.receipt.receipts[position + 1])
-  if (voter !== undefined) scope.bonuses.voterTook(voter)
-}
-
-/** The receiver of IOST that a receipt pays from vote_producer.iost; undefined: none. */
-function paidByVotes(receipt: Receipt | undefined): string | undefined {
-  if (receipt?.funcName !== 'token.iost/transfer') return undefined
-  const { args } = parseReceipt(receipt)
-  return findText(args, 0) === 'iost' && findText(args, 1) === BANK ? findText(args, 2) : undefined
+  const next = tx.receipt.receipts[position + 1]
+  if (next?.funcName !== 'token.iost/transfer') return
+  const [token, from, voter] = parseReceipt(next).args
+  if (token === 'iost' && from === BANK && typeof voter === 'string') scope.bonuses.voterTook(voter)
 }
 
 /** The amounts in a receipt of voterWithdraw, by producer. vote_producer.iost 1.0.4 and 1.0.5 write all decimals. */
@@ -233,11 +229,6 @@ const parseWithdrawals = (value: ExactJson | undefined): readonly (readonly [str
       })
     : []
 
-/** `topupCandidateBonus [amount, payer]`. */
-function applyCandidateBonus({ scope }: TxScope, args: readonly ExactJson[]): void {
-  scope.bonuses.addForCandidates(unitsRounded(findText(args, 0) ?? '', DECIMALS) ?? 0n)
-}
-
 /** `candidateWithdraw [producer, its half, voters' half]` and `topupVoterBonus [producer, amount, payer]`. */
 function applyAward({ scope }: TxScope, name: string, args: readonly ExactJson[]): void {
   const producer = findText(args, 0)
@@ -248,16 +239,13 @@ function applyAward({ scope }: TxScope, name: string, args: readonly ExactJson[]
     scope.bonuses.addForVoters(producer, first)
     noteReward(scope, producer, [first, 'topup', findText(args, 2) ?? ''])
   }
-  if (name === 'candidateWithdraw')
-    awardCandidate(scope, producer, [first, givenToVoters(scope, producer, findText(args, 2))])
+  if (name === 'candidateWithdraw') {
+    // The contract names the voters' half even if the producer has no votes, but then keeps it and gives it to nobody
+    // (`config/genesis/contract/vote_producer.js` _topupVoterBonusInternal).
+    const half = getProducer(scope.state, producer).votes > 0n ? findText(args, 2) : undefined
+    awardCandidate(scope, producer, [first, unitsRounded(half ?? '', DECIMALS) ?? 0n])
+  }
 }
-
-/**
- * The voters' half in a receipt of candidateWithdraw. The contract names it even if the producer has no votes, but then
- * keeps it and gives it to nobody (`config/genesis/contract/vote_producer.js` _topupVoterBonusInternal).
- */
-const givenToVoters = ({ state }: Scope, producer: string, half = ''): bigint =>
-  getProducer(state, producer).votes > 0n ? (unitsRounded(half, DECIMALS) ?? 0n) : 0n
 
 /** Applies a candidate bonus: the producer took its half, and its voters were given the other. */
 function awardCandidate(scope: Scope, producer: string, [own, voters]: readonly [bigint, bigint]): void {

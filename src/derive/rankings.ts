@@ -70,7 +70,7 @@ function groupMoves(
     if (now === undefined) continue
     const from = counted.standingOf(before)
     const to = counted.standingOf(now)
-    if (same(from, to)) continue
+    if (from === undefined || to === undefined ? from === to : compareStandings(from, to) === 0) continue
     const group = counted.groupOf(now)
     const moves = groups.get(group) ?? { left: [], entered: [] }
     groups.set(group, moves)
@@ -80,12 +80,11 @@ function groupMoves(
   return groups
 }
 
-const same = (a: Standing | undefined, b: Standing | undefined): boolean =>
-  a === undefined || b === undefined ? a === b : compareStandings(a, b) === 0
-
-type Segmented = { readonly state: State; readonly sizes: SegmentSizes }
-
-function settleRanking({ state, sizes }: Segmented, ranking: RankingKey, moves: Moves): void {
+function settleRanking(
+  { state, sizes }: { readonly state: State; readonly sizes: SegmentSizes },
+  ranking: RankingKey,
+  moves: Moves,
+): void {
   const size = getRankingSize(state, ranking)
   const before = size - moves.entered.length + moves.left.length
   if (size <= sizes.group) {
@@ -133,7 +132,6 @@ function requireRankingCount({ index, order, group = '' }: RankingKey, counted: 
 
 /** The counted order of an index, applied to its documents. */
 type CountedIndex = {
-  readonly index: Index
   readonly order: string
   readonly grouped: boolean
   /** `''` if the order has no groups. */
@@ -143,30 +141,22 @@ type CountedIndex = {
   readonly within: (range: StandingRange) => (doc: Doc) => boolean
 }
 
-const known = new Map<Index, CountedIndex | null>()
+const known = new Map<Index, CountedIndex | undefined>()
 
 /** The counted order of an index; undefined: it has none. */
 export function findCounted(index: Index): CountedIndex | undefined {
-  let counted = known.get(index)
-  if (counted === undefined) {
-    counted = buildCounted(index) ?? null
-    known.set(index, counted)
-  }
-  return counted ?? undefined
-}
-
-function buildCounted(index: Index): CountedIndex | undefined {
+  if (known.has(index)) return known.get(index)
   const order = findCountedOrder(index)
-  if (order === undefined) return undefined
-  const { name, group } = order
-  return {
-    index,
-    order: name,
+  const group = order?.group
+  const counted: CountedIndex | undefined = order && {
+    order: order.name,
     grouped: group !== undefined,
     groupOf: doc => (group === undefined ? '' : (Reflect.get(doc, group) as string)),
     standingOf: doc => (doc === undefined ? undefined : findStanding(order, doc)),
     within: range => createRangeTest(order, range),
   }
+  known.set(index, counted)
+  return counted
 }
 
 /** Documents of a range after changes: without those that left it, with those that entered it. */

@@ -22,12 +22,12 @@ const parsedActions = new WeakMap<Action, readonly ExactJson[] | undefined>()
 export function parseReceipt(receipt: Receipt): ParsedReceipt {
   const known = parsedReceipts.get(receipt)
   if (known !== undefined) return known
-  const value = tryParseArgument(receipt.content)
-  const fresh: ParsedReceipt = {
-    ...partsOfFuncName(receipt.funcName),
-    args: Array.isArray(value) ? value : [],
-    value,
-  }
+  let value: ExactJson | undefined
+  if (/^\s*[[{]/.test(receipt.content))
+    try {
+      value = parseExact(receipt.content)
+    } catch {}
+  const fresh: ParsedReceipt = { ...partsOfFuncName(receipt.funcName), args: Array.isArray(value) ? value : [], value }
   parsedReceipts.set(receipt, fresh)
   return fresh
 }
@@ -39,16 +39,6 @@ export function parseActionArguments(action: Action | undefined): readonly Exact
   const args = argumentsAsRead(action.data)
   parsedActions.set(action, args)
   return args
-}
-
-function tryParseArgument(text: string): ExactJson | undefined {
-  const first = text.trimStart()[0]
-  if (first !== '[' && first !== '{') return undefined
-  try {
-    return parseExact(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The argument at a position as text; undefined when it is not text. */

@@ -38,17 +38,10 @@ function namesByKind<Kind extends string, V>(): (kind: Kind, within: string) => 
 type Parties = { readonly from: string; readonly to: string }
 
 /** An action or a receipt: its contract, its name, and its arguments if they are a list. */
-type ActionCall = {
-  readonly contract: string
-  readonly name: string
-  readonly args: readonly ExactJson[] | undefined
-}
+type ActionCall = { readonly contract: string; readonly name: string; readonly args: readonly ExactJson[] | undefined }
 
-/** Positions of the two parties in the arguments; undefined: no party on that side. */
-type Form = readonly [from: number | undefined, to: number | undefined]
-
-/** Actions and receipts of system contracts whose arguments name both parties. */
-const FORMS: ReadonlyMap<string, Form> = new Map([
+/** Actions and receipts of system contracts whose arguments name both parties; undefined: no party on that side. */
+const FORMS = new Map<string, readonly [from: number | undefined, to: number | undefined]>([
   ['token.iost/transfer', [1, 2]],
   ['token.iost/transferFreeze', [1, 2]],
   ['token.iost/issue', [undefined, 1]],
@@ -85,33 +78,20 @@ function deriveParties({ contract, name, args }: ActionCall, publisher: string):
   return subject === publisher && name !== 'signUp' ? plain : { from: publisher, to: subject }
 }
 
-/** The accounts whose lists contain a row, each once: its parties, and the caller of an action's own row. */
-function listPartyAccounts({ from, to }: Parties, caller: string | undefined): readonly string[] {
-  const names: string[] = []
-  if (isPossibleName(from)) names.push(from)
-  if (to !== from && isPossibleName(to)) names.push(to)
-  if (caller !== undefined && caller !== from && caller !== to) names.push(caller)
-  return names
-}
-
 function party(args: readonly ExactJson[], at: number | undefined): string | undefined {
   if (at === undefined) return ''
   const name = findText(args, at)
   return name !== undefined && isPossibleName(name) ? name : undefined
 }
 
-/** Position of the receipt that an action owns, by the action's position. */
-type Ownership = ReadonlyMap<number, number>
-
 /**
  * Assigns to each action with a movement's name the first unused receipt of the same name with equal
  * arguments. Amounts are compared by value after truncation to the token's decimals, everything else exactly.
- * Each receipt is owned once. One pass over both.
+ * Each receipt is owned once. One pass over both. Returns the positions of owned receipts by those of the actions.
  */
-function ownership(tx: Transaction, movements: ReadonlyMap<number, Movement>): Ownership {
+function assignReceipts(tx: Transaction, movements: ReadonlyMap<number, Movement>): ReadonlyMap<number, number> {
   const owned = new Map<number, number>()
-  const wanted = tx.actions.some(({ contract, actionName }) => isMovement(contract, actionName))
-  if (!wanted) return owned
+  if (!tx.actions.some(({ contract, actionName }) => isMovement(contract, actionName))) return owned
   const repeated = repetition(tx, movements)
   if (repeated !== undefined) return owned.set(0, repeated)
   const decimals = new Map<string, number>()
@@ -167,14 +147,13 @@ function claimed(name: string, args: readonly ExactJson[], decimals: ReadonlyMap
 /** A key that is equal for equal arguments. `amount` replaces the text of the amount. */
 function formatCallKey(name: string, args: readonly ExactJson[], amount: bigint | undefined): string {
   const place = amount === undefined ? undefined : AMOUNT_AT.get(name)
-  const parts = args.map((arg, at) => (at === place ? `#${amount}` : formatArgument(arg)))
+  const parts = args.map((value, at) => {
+    if (at === place) return `#${amount}`
+    if (typeof value === 'string') return `"${value}`
+    if (typeof value === 'number') return `+${value}`
+    return value instanceof Exact ? `+${value.text}` : writeJson(value)
+  })
   return JSON.stringify([name, ...parts])
-}
-
-function formatArgument(value: ExactJson): string {
-  if (typeof value === 'string') return `"${value}`
-  if (typeof value === 'number') return `+${value}`
-  return value instanceof Exact ? `+${value.text}` : writeJson(value)
 }
 
 /** A row before it has an id, a time and places. */
@@ -201,7 +180,7 @@ type Row = Parties & {
 export function addRecords(at: TxScope, { movements, deployed }: Effects, base: boolean): void {
   const { tx } = at
   // A failed transaction may have kept its receipts (`scope.ts`), but none of them took effect.
-  const owned: Ownership = applies(tx) ? ownership(tx, movements) : new Map()
+  const owned = applies(tx) ? assignReceipts(tx, movements) : new Map<number, number>()
   const caller = isPossibleName(tx.publisher) ? tx.publisher : undefined
   if (!base)
     tx.actions.forEach((action, index) => {
@@ -223,7 +202,8 @@ export function addRecords(at: TxScope, { movements, deployed }: Effects, base: 
     })
   if (!applies(tx)) return
   const taken = new Set(owned.values())
-  const own = base ? ownContribute(movements) : undefined
+  // The last issue of contribute of a base transaction pays the parent's witness.
+  const own = base && [...movements].findLast(([, { token, from }]) => token === 'contribute' && from === '')?.[0]
   let index = tx.actions.length
   tx.receipt.receipts.forEach((receipt, position) => {
     const parsed = parseReceipt(receipt)
@@ -246,18 +226,15 @@ export function addRecords(at: TxScope, { movements, deployed }: Effects, base: 
   })
 }
 
-/** The last issue of contribute of a base transaction pays the parent's witness. */
-function ownContribute(movements: ReadonlyMap<number, Movement>): number | undefined {
-  let last: number | undefined
-  for (const [position, { token, from }] of movements) if (token === 'contribute' && from === '') last = position
-  return last
-}
-
 function add(at: TxScope, row: Row): void {
   const { scope, tx, position } = at
   const { block } = scope
-  const overflow = isLong(row)
   const { movement, deployed, receipt } = row
+  const texts = [row.contract, row.action_name, row.data, row.return]
+  // A UTF-16 code unit has at most three bytes in UTF-8, so most rows need not be counted.
+  const overflow =
+    texts.reduce((sum, { length }) => sum + length, 0) * 3 > OVERFLOW_BYTES &&
+    texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) > OVERFLOW_BYTES
   const doc: RecordDoc = {
     id: recordId(block.height, position, row.index),
     height: block.height,
@@ -292,10 +269,11 @@ function add(at: TxScope, row: Row): void {
 function listPlaces(at: TxScope, row: Row): readonly bigint[] {
   const { tx, scope } = at
   const { next } = scope.lists
-  const { movement } = row
-  const accounts = listPartyAccounts(row, row.caller)
+  const { movement, caller } = row
+  // Its parties, and the caller of an action's own row.
+  const accounts = [...new Set([row.from, row.to, caller ?? row.from].filter(isPossibleName))]
   const places = accounts.map(name => next('account', name))
-  if (hasFailed(tx)) for (const name of accounts) places.push(next('failed', name))
+  if (hasFailed(tx)) places.push(...accounts.map(name => next('failed', name)))
   addContract(places, at, row)
   if (row.signUp) places.push(next('created', tx.publisher))
   if (row.deployed !== undefined) places.push(next('contracts', ''))
@@ -322,14 +300,6 @@ function addContract(places: bigint[], { scope }: TxScope, { contract, action_na
   if (caller !== undefined) places.push(next('called', caller, `${contract}/${action_name}`))
 }
 
-function isLong({ contract, action_name, data, return: returned }: Row): boolean {
-  const letters = contract.length + action_name.length + data.length + returned.length
-  // A UTF-16 code unit has at most three bytes in UTF-8, so most rows need not be counted.
-  if (letters * 3 <= OVERFLOW_BYTES) return false
-  const bytes = [contract, action_name, data, returned].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  return bytes > OVERFLOW_BYTES
-}
-
 /** A list while a block is derived. */
 type Draft = {
   readonly id: string
@@ -347,7 +317,14 @@ export function listCounts(state: State, figures: { list_count: number }, partit
     const before = state.get(lists, id)
     if (before === undefined) figures.list_count += 1
     const { number, starts, count } = before ?? { number: figures.list_count, starts: [], count: 0 }
-    const draft = { id, number, starts: extendStarts(starts, partition, count), count, place: toPlace(number, count) }
+    const draft: Draft = {
+      id,
+      number,
+      // The new row is the first one in the partition if the list has none there yet.
+      starts: starts.at(-1)?.[0] === partition ? starts : [...starts, [partition, count + 1]],
+      count,
+      place: toPlace(number, count),
+    }
     drafts.push(draft)
     return draft
   }
@@ -368,7 +345,3 @@ export function listCounts(state: State, figures: { list_count: number }, partit
     },
   }
 }
-
-/** The starts of a list before a new row, which is the first in the partition if the list has none there yet. */
-const extendStarts = (starts: ListDoc['starts'], partition: number, count: number): ListDoc['starts'] =>
-  starts.at(-1)?.[0] === partition ? starts : [...starts, [partition, count + 1]]

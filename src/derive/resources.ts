@@ -12,14 +12,12 @@ import type { Scope, TxScope } from './scope.ts'
 import type { State } from './state.ts'
 import type { Movement } from './token.ts'
 
-const IOST_DECIMALS = 8
-
 /** Applies `gas.iost/pledge [pledger, to, amount]` and `unpledge [pledger, from, amount]`. */
 export function applyGas(at: TxScope, parsed: ParsedReceipt): void {
   if (parsed.name !== 'pledge' && parsed.name !== 'unpledge') return
   const pledger = findText(parsed.args, 0)
   const beneficiary = findText(parsed.args, 1)
-  const amount = unitsAsRead(findText(parsed.args, 2) ?? '', IOST_DECIMALS)
+  const amount = unitsAsRead(findText(parsed.args, 2) ?? '', 8)
   if (pledger === undefined || beneficiary === undefined || amount === undefined) return
   const signed = parsed.name === 'pledge' ? amount : -amount
   changeGas(at, beneficiary, signed)
@@ -33,17 +31,10 @@ function changeGas({ scope }: TxScope, owner: string, pledged: bigint): void {
   const limit = pledge * GAS_LIMIT_PER_UNIT
   const reward = pledged > 0n ? pledged * GAS_REWARD_PER_UNIT : 0n
   // The very first pledge takes the reward as it is; the limit does not apply (`gu` = 0).
-  const stock = before.gas_updated === 0n ? reward : least(limit, storedGas(computeGas(before, block.time)) + reward)
-  changeResource(state, owner, {
-    gas_pledge: pledge,
-    gas_limit: limit,
-    gas_stock: stock,
-    gas_updated: block.time,
-  })
+  const grown = storedGas(computeGas(before, block.time)) + reward
+  const stock = before.gas_updated === 0n ? reward : grown < limit ? grown : limit
+  changeResource(state, owner, { gas_pledge: pledge, gas_limit: limit, gas_stock: stock, gas_updated: block.time })
 }
-
-const pledgedKey = (pledger: string, beneficiary: string): string =>
-  pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
 
 /** Changes a pledge. Pairs are in the order of their first pledge; one that fell to zero returns as the last. */
 function changePledge(
@@ -52,7 +43,8 @@ function changePledge(
   pledged: bigint,
 ): void {
   const { series: past } = scope
-  past.note(past.open(pledgedKey(pledger, beneficiary)), pledged, { kind: 'tx' })
+  const key = pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
+  past.note(past.open(key), pledged, { kind: 'tx' })
   const id = pledgeId(pledger, beneficiary)
   const before: PledgeDoc | undefined = scope.state.get(pledges, id)
   const fresh = before === undefined || before.amount === 0n
@@ -76,13 +68,8 @@ export function payGas({ scope, tx }: TxScope): void {
   const used = tx.receipt.gasUsage
   if (used === 0n) return
   const stock = computeGas(getResource(state, tx.publisher), block.time) - used
-  changeResource(state, tx.publisher, {
-    gas_stock: stock > 0n ? storedGas(stock) : 0n,
-    gas_updated: block.time,
-  })
+  changeResource(state, tx.publisher, { gas_stock: stock > 0n ? storedGas(stock) : 0n, gas_updated: block.time })
 }
-
-const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 /** Gas and RAM of an owner; all zero for an owner that never had any. */
 const getResource = (state: State, owner: string): ResourceDoc =>
@@ -95,23 +82,12 @@ function changeResource(state: State, owner: string, change: Partial<ResourceDoc
 const MARKET = 'ram.iost'
 const FEE_TAKER = 'deadaddr'
 const RAM = 'ram'
-const IOST = 'iost'
-/** IOST per byte in an untouched market (go-iost `config/genesis/contract/ram.js` _getInitialPrice). */
-const FIRST_PRICE = 0.005
-/** Smallest units of IOST in 0.01 IOST: ram.iost trades in hundredths. */
-const UNITS_PER_CENT = 1_000_000n
 
-type Market = { left: number; used: number; balance: number }
-
-function change(scope: Scope, work: (market: Market) => void): void {
+function changeMarket(scope: Scope, work: (market: { left: number; used: number; balance: number }) => void): void {
   const { left, used, balance } = scope.statistics.ram
   const market = { left: Number(left), used: Number(used), balance: Number(balance) }
   work(market)
-  scope.statistics.ram = {
-    left: String(market.left),
-    used: String(market.used),
-    balance: String(market.balance),
-  }
+  scope.statistics.ram = { left: String(market.left), used: String(market.used), balance: String(market.balance) }
 }
 
 /**
@@ -123,10 +99,11 @@ export function openMarket({ scope, tx }: TxScope, at: number): void {
   const total = Number(findDigits(args, 0))
   const reserve = Number(findDigits(args, 3) ?? '0')
   if (!Number.isFinite(total)) return
-  change(scope, market => {
+  changeMarket(scope, market => {
     market.left = total
     market.used = 0
-    market.balance = total * FIRST_PRICE
+    // IOST per byte in an untouched market (go-iost `config/genesis/contract/ram.js` _getInitialPrice).
+    market.balance = total * 0.005
     if (reserve === 0) return
     const price = market.balance * (market.left / (market.left - reserve) - 1)
     market.left -= reserve
@@ -138,9 +115,8 @@ export function openMarket({ scope, tx }: TxScope, at: number): void {
 /**
  * Finds the trades with ram.iost, which has no receipts of its own, in the movements of one transaction. The returned
  * function is called with each. A buy: IOST payer → ram.iost, its fee ram.iost → deadaddr, then ram ram.iost → account.
- * A sell: ram account
- * → ram.iost, then IOST ram.iost → receiver. Other ram between owners is lent. Genesis moves ram out of
- * ram.iost without a price, which is no trade.
+ * A sell: ram account → ram.iost, then IOST ram.iost → receiver. Other ram between owners is lent. Genesis moves ram out
+ * of ram.iost without a price, which is no trade.
  */
 export function ramTrades({ scope }: TxScope): (name: string, movement: Movement) => void {
   let paid: { price: bigint; fee: bigint } | undefined
@@ -150,7 +126,7 @@ export function ramTrades({ scope }: TxScope): (name: string, movement: Movement
     if (from === MARKET && sold !== undefined) {
       const bytes = Number(sold)
       sold = undefined
-      change(scope, market => {
+      changeMarket(scope, market => {
         market.left += bytes
         market.balance -= hundredths(amount)
         market.used -= bytes
@@ -172,24 +148,24 @@ export function ramTrades({ scope }: TxScope): (name: string, movement: Movement
     paid = undefined
     addTotal(scope, to, amount)
     scope.day.ramFees += fee
-    change(scope, market => {
+    changeMarket(scope, market => {
       market.left -= Number(amount)
       market.balance += hundredths(price - fee)
       market.used += Number(amount)
     })
   }
   return (name, movement) => {
-    if (movement.token === IOST && name === 'transfer') iost(movement)
+    if (movement.token === 'iost' && name === 'transfer') iost(movement)
     else if (movement.token === RAM && name === 'transfer') ram(movement)
     else if (movement.token === RAM && name === 'issue' && scope.block.height > 0)
-      change(scope, market => {
+      changeMarket(scope, market => {
         market.left += Number(movement.amount)
       })
   }
 }
 
-/** Hundredths of IOST as the contract's double: an integer divided by 100. */
-const hundredths = (units: bigint): number => Number(units / UNITS_PER_CENT) / 100
+/** An amount as the contract's double: ram.iost trades in hundredths of IOST. */
+const hundredths = (units: bigint): number => Number(units / 1_000_000n) / 100
 
 const addTotal = ({ state }: Scope, owner: string, bytes: bigint): void =>
   changeResource(state, owner, { ram_total: getResource(state, owner).ram_total + bytes })

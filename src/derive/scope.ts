@@ -19,7 +19,7 @@ import type { VoteBonuses } from './vote-bonuses.ts'
  * | same | `system.iost/cancelDelaytx` | changes no document but that of the RAM that it returns |
  * | vote_producer.iost 1.0.0 … 1.0.5 | registrations and votes emit no receipt | an action without its own receipt is applied from its arguments (`SILENT_ACTIONS`) |
  * | vote.iost 1.0.0, and 1.0.1 until setCanVote | votes for producers may be given to vote.iost itself, without receipts | the action counts like that of vote_producer.iost (`chain/stake.ts`) |
- * | vote_producer.iost 1.0.0 | applyUnregister of a producer that was never approved removes it at once | detected by the version in the deployed code (`removesOnApply`) |
+ * | vote_producer.iost 1.0.0 | applyUnregister of a producer that was never approved removes it at once | detected by the version in the deployed code |
  * | vote_producer.iost 1.0.0 … 1.0.6 | `voteFor [payer, voter, producer, amount]` | counts as the voter's vote |
  * | vote_producer.iost 1.0.0 … 1.0.5 | candidateWithdraw without receipt | the amounts are taken from its transfers |
  * | vote_producer.iost, March 2019 | `rebuild` by the admin sets all bonuses to zero | changes no document: bonuses of votes without receipts are unknown until they are withdrawn |
@@ -59,9 +59,6 @@ export const SILENT_ACTIONS: ReadonlyMap<string, number> = new Map([
   ['candidateWithdraw', 1],
 ])
 
-/** Whether applyUnregister removes producers in status APPLY: before 1.0.1. Unknown versions are later. */
-export const removesOnApply = (version: string | undefined): boolean => version === '1.0.0'
-
 /** Owner of every contract that genesis deploys (go-iost `vm/native/native.go` AdminAccount). */
 export const SYSTEM_OWNER = 'admin'
 
@@ -99,10 +96,7 @@ export type Scope = {
 
 export type TxScope = { readonly scope: Scope; readonly tx: Transaction; readonly position: number }
 
-/** Version of a system contract, by its deployed code; undefined if none was deployed yet. */
-export const findSystemVersion = ({ statistics }: Scope, contract: string): string | undefined =>
-  statistics.versions.find(([id]) => id === contract)?.[1]
-
+/** Notes the version of a system contract, by its deployed code. */
 export function noteVersion({ statistics }: Scope, contract: string, version: string): void {
   const others = statistics.versions.filter(([id]) => id !== contract)
   statistics.versions = [...others, [contract, version] as const].sort(([a], [b]) => (a < b ? -1 : 1))

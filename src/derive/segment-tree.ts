@@ -55,18 +55,55 @@ export type RankingKey = Pick<StandingRange, 'index' | 'order' | 'group'>
 
 const TOP: Segment = ['', '', 0]
 
-/**
- * Opens the stored tree of a ranking at the end of a block. The result of `settle` depends only on the moves of the
- * block.
- */
+/** Opens the stored tree of a ranking at the end of a block. The result of `settle` depends only on the block's moves. */
 export function openTree(state: State, ranking: RankingKey, sizes: SegmentSizes) {
   const root = [...(readLeaf(state, ranking, 0) ?? lost(ranking, 0))]
   const draft: Draft = { state, ranking, sizes, root, leaves: new Map() }
   return {
     /** Moves members out of the standings `left` and into the standings `entered`. */
-    move: (left: readonly Standing[], entered: readonly Standing[]): void => moveMembers(draft, left, entered),
+    move: (left: readonly Standing[], entered: readonly Standing[]): void => {
+      const { leaves } = draft
+      const placesOf = (standings: readonly Standing[]) => standings.map(each => findSegmentIndex(root, each))
+      const [from, to] = [placesOf(left), placesOf(entered)]
+      const places = new Set([...from, ...to])
+      const sums = new Map([...places].map(place => [place, new Map<number, number>()]))
+      const count = (standings: readonly Standing[], at: readonly number[], by: 1 | -1): void =>
+        standings.forEach((standing, member) => {
+          const place = at[member] ?? 0
+          const ofLeaf = sums.get(place)
+          const segment = findSegmentIndex(getPlacedLeaf(draft, place), standing)
+          ofLeaf?.set(segment, (ofLeaf.get(segment) ?? 0) + by)
+        })
+      count(left, from, -1)
+      count(entered, to, 1)
+      for (const [place, ofLeaf] of sums) {
+        const changed = [...ofLeaf].filter(([, by]) => by !== 0)
+        if (changed.length === 0) continue
+        const number = getLeafNumber(draft, place)
+        const list = [...getLeaf(draft, number)]
+        for (const [segment, by] of changed) {
+          add(list, segment, by)
+          add(root, place, by)
+        }
+        leaves.set(number, list)
+      }
+    },
     /** Cuts segments that are too long now, joins those that are short, and writes them. The current members are read. */
-    settle: (): void => settleTree(draft),
+    settle: (): void => {
+      const { leaves } = draft
+      const touched = new Set(leaves.keys())
+      for (const [number, list] of leaves) leaves.set(number, joinSmall(list, sizes))
+      // Runs from the end, so that insertions and removals shift only entries that are done already.
+      for (let place = root.length - 1; place >= 0; place--) {
+        const number = root[place]?.[3]
+        if (number === undefined || !touched.has(number)) continue
+        cutLeaf(draft, place)
+        spread(draft, place)
+        const list = leaves.get(number)
+        if (list !== undefined && list.length <= sizes.leaf / 4 && !join(draft, place)) join(draft, place - 1)
+      }
+      putTree(state, ranking, { root, leaves })
+    },
     get count(): number {
       return countMembers(root)
     },
@@ -96,63 +133,7 @@ const getLeafNumber = ({ root, ranking }: Draft, place: number): number => root[
 
 const getPlacedLeaf = (draft: Draft, place: number): Leaf => getLeaf(draft, getLeafNumber(draft, place))
 
-/** Adds entered members to the count of a segment and subtracts those that left: most stay in theirs. */
-function moveMembers(draft: Draft, left: readonly Standing[], entered: readonly Standing[]): void {
-  const { root, leaves } = draft
-  const placesOf = (standings: readonly Standing[]) => standings.map(each => findSegmentIndex(root, each))
-  const [from, to] = [placesOf(left), placesOf(entered)]
-  const places = new Set([...from, ...to])
-  const sums = new Map([...places].map(place => [place, new Map<number, number>()]))
-  const count = (standings: readonly Standing[], at: readonly number[], by: 1 | -1): void =>
-    standings.forEach((standing, member) => {
-      const place = at[member] ?? 0
-      const ofLeaf = sums.get(place)
-      const segment = findSegmentIndex(getPlacedLeaf(draft, place), standing)
-      ofLeaf?.set(segment, (ofLeaf.get(segment) ?? 0) + by)
-    })
-  count(left, from, -1)
-  count(entered, to, 1)
-  for (const [place, ofLeaf] of sums) {
-    const changed = [...ofLeaf].filter(([, by]) => by !== 0)
-    if (changed.length === 0) continue
-    const number = getLeafNumber(draft, place)
-    const list = [...getLeaf(draft, number)]
-    for (const [segment, by] of changed) {
-      add(list, segment, by)
-      add(root, place, by)
-    }
-    leaves.set(number, list)
-  }
-}
-
-function settleTree(draft: Draft): void {
-  const { state, ranking, sizes, root, leaves } = draft
-  const touched = new Set(leaves.keys())
-  for (const [number, list] of leaves) leaves.set(number, joinSmall(list, sizes))
-  // Runs from the end, so that insertions and removals shift only entries that are done already.
-  for (let place = root.length - 1; place >= 0; place--) {
-    const number = root[place]?.[3]
-    if (number === undefined || !touched.has(number)) continue
-    cutLeaf(draft, place)
-    spread(draft, place)
-    const list = leaves.get(number)
-    if (list !== undefined && list.length <= sizes.leaf / 4 && !join(draft, place)) join(draft, place - 1)
-  }
-  putTree(state, ranking, { root, leaves })
-}
-
 const isLong = (segment: Segment, sizes: SegmentSizes): boolean => segment[2] > sizes.members
-
-function recut(draft: Draft, segment: Segment, next: Segment | undefined): readonly Segment[] {
-  if (!isLong(segment, draft.sizes)) return [segment]
-  const members = draft.state.members({ ...draft.ranking, ...toSegmentRange(segment, next) })
-  if (members.length !== segment[2])
-    throw new Failure(
-      'defect',
-      `${named(draft.ranking)}: ${members.length} members are after ${segment[0]} "${segment[1]}", counted are ${segment[2]}.`,
-    )
-  return cutMembers(segment, members, draft.sizes)
-}
 
 function cutLeaf(draft: Draft, place: number): void {
   const { root, leaves } = draft
@@ -160,10 +141,20 @@ function cutLeaf(draft: Draft, place: number): void {
   if (number === undefined) return
   const list = getLeaf(draft, number)
   if (!list.some(segment => isLong(segment, draft.sizes))) return
-  leaves.set(
-    number,
-    list.flatMap((segment, at) => recut(draft, segment, list[at + 1] ?? root[place + 1])),
-  )
+  const cut = list.flatMap((segment, at) => {
+    if (!isLong(segment, draft.sizes)) return [segment]
+    const after = getSegmentStart(segment)
+    const next = list[at + 1] ?? root[place + 1]
+    const until = next && getSegmentStart(next)
+    const members = draft.state.members({ ...draft.ranking, ...(after && { after }), ...(until && { until }) })
+    if (members.length !== segment[2])
+      throw new Failure(
+        'defect',
+        `${named(draft.ranking)}: ${members.length} members are after ${segment[0]} "${segment[1]}", counted are ${segment[2]}.`,
+      )
+    return cutMembers(segment, members, draft.sizes)
+  })
+  leaves.set(number, cut)
 }
 
 /** Splits a leaf that is too long into several; the first part keeps its number. */
@@ -175,7 +166,10 @@ function spread(draft: Draft, place: number): void {
   const parts = evenly(list.length, sizes.leaf / 2).map(([from, to]) => list.slice(from, to))
   const taken = new Set(root.map(segment => segment[3]))
   const entries = parts.map((part, at) => {
-    const own = at === 0 ? number : unused(taken)
+    // The least number from 1 that no leaf has.
+    let own = at === 0 ? number : 1
+    if (at > 0) while (taken.has(own)) own++
+    taken.add(own)
     leaves.set(own, part)
     return toRootEntry(part, own)
   })
@@ -213,16 +207,18 @@ export function dissolveTree(state: State, ranking: RankingKey): void {
   putTree(state, ranking, { root: [], leaves })
 }
 
-type Tree = { readonly root: Leaf; readonly leaves: ReadonlyMap<number, Leaf> }
-
-function putTree(state: State, ranking: RankingKey, { root, leaves }: Tree): void {
-  for (const [number, list] of [...leaves, [0, root] as const])
-    if (!isSame(readLeaf(state, ranking, number), list))
-      state.put(segments, { id: formatLeafId(ranking, number), segments: list })
+/** Writes the leaves and the root that changed. */
+function putTree(
+  state: State,
+  ranking: RankingKey,
+  { root, leaves }: { readonly root: Leaf; readonly leaves: ReadonlyMap<number, Leaf> },
+): void {
+  for (const [number, list] of [...leaves, [0, root] as const]) {
+    const before = readLeaf(state, ranking, number)
+    if (before?.length === list.length && before.every((segment, at) => segment === list[at])) continue
+    state.put(segments, { id: formatLeafId(ranking, number), segments: list })
+  }
 }
-
-const isSame = (before: Leaf | undefined, now: Leaf): boolean =>
-  before === now || (before?.length === now.length && before.every((segment, at) => segment === now[at]))
 
 const formatLeafId = ({ index, group }: RankingKey, leaf: number): string => segmentsId(index.name, leaf, group ?? '')
 
@@ -235,12 +231,6 @@ function lost(ranking: RankingKey, leaf: number): never {
   throw new Failure('defect', `${named(ranking)}: leaf ${leaf} of its segments is missing in the store.`)
 }
 
-function toSegmentRange(segment: Segment, next: Segment | undefined): Pick<StandingRange, 'after' | 'until'> {
-  const after = getSegmentStart(segment)
-  const until = next === undefined ? undefined : getSegmentStart(next)
-  return { ...(after === undefined ? {} : { after }), ...(until === undefined ? {} : { until }) }
-}
-
 function toRootEntry(list: Leaf, leaf: number): Segment {
   const [amount, name] = list[0] ?? TOP
   return [amount, name, countMembers(list), leaf]
@@ -251,12 +241,4 @@ function add(list: Segment[], at: number, by: number): void {
   if (segment === undefined) return
   const [amount, name, count, ...leaf] = segment
   list[at] = [amount, name, count + by, ...leaf]
-}
-
-/** Takes the least number from 1 that no leaf has. */
-function unused(taken: Set<number | undefined>): number {
-  let number = 1
-  while (taken.has(number)) number++
-  taken.add(number)
-  return number
 }

@@ -38,9 +38,6 @@ export type SeriesDrafts = {
 
 export type OpenSeries = { readonly key: string; readonly isNew: boolean; newest: Draft | undefined }
 
-/** Length of the entries' text, less that of the opening, at which a part is full: some 30 changes. */
-const FULL = 512
-
 type Draft = {
   readonly part: number
   readonly first: number
@@ -58,12 +55,10 @@ type Draft = {
   entries: string
 }
 
-type Noted = { readonly series: OpenSeries; readonly change: bigint; readonly by: ChangeCause }
-
 export function seriesDrafts(state: State, { height }: Pick<Block, 'height'>): SeriesDrafts {
   const opened = new Map<string, OpenSeries>()
   const full: { readonly key: string; readonly draft: Draft }[] = []
-  let noted: Noted[] = []
+  let noted: { readonly series: OpenSeries; readonly change: bigint; readonly by: ChangeCause }[] = []
   const rows = new Map<object, number>()
 
   /** The part for the next change. */
@@ -75,17 +70,12 @@ export function seriesDrafts(state: State, { height }: Pick<Block, 'height'>): S
     of.newest = next
     return next
   }
-  const add = ({ series: of, change, by }: Noted, tx: number): void => {
+  const add = ({ series: of, change, by }: (typeof noted)[number], tx: number): void => {
     const index = 'movement' in by ? rows.get(by.movement) : undefined
     const until = 'until' in by ? by.until : undefined
-    append(of.key, partOf(of), {
-      height,
-      tx,
-      cause: toCause(by, index),
-      change,
-      times: 1,
-      more: until === undefined ? (by.more ?? NOTHING) : listFreezeDetails(by, until),
-    })
+    const frozen = until === undefined ? undefined : [String(until), ...('own' in by ? [String(by.own)] : [])]
+    const entry = { height, tx, cause: toCause(by, index), change, times: 1, more: frozen ?? by.more ?? NOTHING }
+    append(of.key, partOf(of), entry)
   }
   return {
     open: (key, { isNew } = { isNew: false }) => {
@@ -131,9 +121,6 @@ export function withContribute(before: SeriesDoc | undefined, height: number, ch
 const OF_BLOCK: Cause = { kind: 'block' }
 const NOTHING: readonly string[] = []
 
-const listFreezeDetails = (by: ChangeCause, until: bigint): readonly string[] =>
-  'own' in by ? [String(until), String(by.own)] : [String(until)]
-
 function toCause(by: ChangeCause, index: number | undefined): Cause {
   if (!('movement' in by)) return by
   // The contribute for the parent block is the only movement without a row.
@@ -147,11 +134,9 @@ function openSeriesDraft(doc: SeriesDoc | undefined): Draft | undefined {
   return { part, first, height, opening, count, gained, lost, gains, losses, more: 0n, less: 0n, entries }
 }
 
-const NO_SUMS = { gained: '0', lost: '0', gains: 0, losses: 0 } as const
-
 function nextPart(key: string, height: number, before: Draft | undefined): Draft {
-  const none = { height, count: 0, more: 0n, less: 0n, entries: '' }
-  if (before === undefined) return { ...none, ...NO_SUMS, part: 0, first: 1, opening: NOTHING }
+  const none = { height, count: 0, gained: '0', lost: '0', more: 0n, less: 0n, gains: 0, losses: 0, entries: '' }
+  if (before === undefined) return { ...none, part: 0, first: 1, opening: NOTHING }
   const { part, first, count } = before
   const opening = computeOpening(key, before)
   return { ...none, part: part + 1, first: first + count, opening, ...pickSums(before) }
@@ -169,12 +154,11 @@ function computeOpening(key: string, draft: Draft): readonly string[] {
     : [String(gained - lost), '0']
 }
 
-const isFull = ({ entries, opening }: Draft): boolean => entries.length >= FULL + countOpeningCharacters(opening)
-
-function countOpeningCharacters(opening: readonly string[]): number {
-  let size = 0
-  for (const text of opening) size += text.length
-  return size
+/** Whether the entries' text, less that of the opening, is so long that the next change begins a part: some 30 changes. */
+function isFull({ entries, opening }: Draft): boolean {
+  let full = 512
+  for (const text of opening) full += text.length
+  return entries.length >= full
 }
 
 /** Adds a change. The contribute of the very next block extends the last entry instead of adding one. */
@@ -183,7 +167,8 @@ function append(key: string, draft: Draft, entry: Entry): void {
   const longer = entry.cause.kind === 'block' ? prolonged(entries, entry, height) : undefined
   draft.entries = longer ?? entries + entryText(entry, height)
   draft.count += 1
-  if (entry.cause.kind === 'due' || isMasks(key)) return
+  // The sum of masks, over several names, has no meaning, and has 60 digits.
+  if (entry.cause.kind === 'due' || /^@[mn]/.test(key)) return
   if (entry.change > 0n) {
     draft.more += entry.change
     draft.gains += 1
@@ -193,23 +178,13 @@ function append(key: string, draft: Draft, entry: Entry): void {
   }
 }
 
-/** Whether a series holds masks: their sum, over several names, has no meaning, and has 60 digits. */
-const isMasks = (key: string): boolean => /^@[mn]/.test(key)
-
 function toSeriesDoc(id: string, draft: Draft): SeriesDoc {
   const { part, first, count, height, opening, entries } = draft
   return { id, part, first, count, height, opening, ...pickSums(draft), entries }
 }
 
 /** The gains and losses up to the last change: sums and counts. */
-const pickSums = ({
-  gained,
-  lost,
-  more,
-  less,
-  gains,
-  losses,
-}: Draft): Pick<SeriesDoc, 'gained' | 'lost' | 'gains' | 'losses'> => ({
+const pickSums = ({ gained, lost, more, less, gains, losses }: Draft) => ({
   gained: more === 0n ? gained : numberText(parsePackedNumber(gained) + more),
   lost: less === 0n ? lost : numberText(parsePackedNumber(lost) + less),
   gains,

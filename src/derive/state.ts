@@ -5,8 +5,7 @@ import type { Standing, StandingRange } from '#indices/standing.ts'
 /**
  * State as derivation sees it: every read returns at once. A loader has the state in a file of its own; only publishers of
  * earlier transactions, which are history, are looked up between two attempts. Above the published height (`head`),
- * documents
- * are fetched between two attempts, too. A read of what is not there yet throws `MissingState`.
+ * documents are fetched between two attempts, too. A read of what is not there yet throws `MissingState`.
  */
 export type State = {
   get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined

@@ -21,9 +21,6 @@ export type Movement = {
   readonly decimals: number
 }
 
-/** Decimals of a token that is created without any (go-iost `vm/native/token_v1.go` create). */
-const DEFAULT_DECIMALS = 8
-
 /** Applies a receipt of token.iost. Returns its movement; undefined if nothing moved. */
 export function applyToken(at: TxScope, parsed: ParsedReceipt): Movement | undefined {
   const { ledger } = at.scope
@@ -84,7 +81,8 @@ function requireParties(at: TxScope, parsed: ParsedReceipt): Pick<Movement, 'fro
 function create({ scope, tx }: TxScope, args: readonly ExactJson[]): void {
   const symbol = findText(args, 0) ?? ''
   const config = parseConfig(findText(args, 3))
-  const decimal = truncateNumber(config.decimal) ?? DEFAULT_DECIMALS
+  // Without decimals a token has eight (go-iost `vm/native/token_v1.go` create).
+  const decimal = truncateNumber(config.decimal) ?? 8
   const former = scope.ledger.createToken({
     id: symbol,
     symbol,
@@ -106,18 +104,12 @@ function create({ scope, tx }: TxScope, args: readonly ExactJson[]): void {
     scope.series.note(scope.series.open(seriesOf.supply(symbol)), -former.current_supply, { kind: 'tx' })
 }
 
-type Config = {
-  readonly decimal?: ExactJson
-  readonly fullName?: ExactJson
-  readonly canTransfer?: ExactJson
-  readonly onlyIssuerCanTransfer?: ExactJson
-}
-
 /** The receipt has the configuration as base64 of JSON. Other keys (genesis: `can_transfer`) have no effect. */
-function parseConfig(text: string | undefined): Config {
+function parseConfig(
+  text: string | undefined,
+): Partial<Record<'decimal' | 'fullName' | 'canTransfer' | 'onlyIssuerCanTransfer', ExactJson>> {
   try {
-    const value = parseExact(Buffer.from(text ?? '', 'base64').toString('utf8'))
-    return typeof value === 'object' && value !== null ? (value as Config) : {}
+    return Object(parseExact(Buffer.from(text ?? '', 'base64').toString('utf8')))
   } catch {
     return {}
   }

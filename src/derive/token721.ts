@@ -14,9 +14,6 @@ import {
 import { findDigits, findText, type ParsedReceipt, requireTextArgument } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
-/** An item that changes hands; `from` is `""` for an issue. */
-type Moved = { readonly symbol: string; readonly item: string; readonly from: string; readonly to: string }
-
 /** `create [symbol, issuer, total]`, `issue [symbol, to, metadata]` or `transfer [symbol, from, to, id]`. */
 export function applyToken721(at: TxScope, parsed: ParsedReceipt): void {
   if (parsed.name === 'create') create(at, parsed)
@@ -83,20 +80,18 @@ function transfer(at: TxScope, parsed: ParsedReceipt): void {
   move(at, moved)
 }
 
-function move(at: TxScope, moved: Moved): void {
-  const { symbol, item, from, to } = moved
-  const { series: past } = at.scope
-  const id = itemId(symbol, item)
-  const owners = past.open(seriesOf.item(id), { isNew: from === '' })
-  pass(at, moved)
-  past.note(owners, 1n, { kind: 'tx', more: [from, to] })
-}
-
-/** Writes an item's owner, and the numbers of items and owners that follow. An item being issued has no state yet. */
-function pass(at: TxScope, { symbol, item: number, from, to }: Moved): void {
-  if (from === to) return
-  const { state, block } = at.scope
+/**
+ * Writes an item's owner, and the numbers of items and owners that follow; `from` is `""` for an issue. An item being
+ * issued has no state yet.
+ */
+function move(
+  at: TxScope,
+  { symbol, item: number, from, to }: { symbol: string; item: string; from: string; to: string },
+): void {
+  const { state, block, series: past } = at.scope
   const item = itemId(symbol, number)
+  past.note(past.open(seriesOf.item(item), { isNew: from === '' }), 1n, { kind: 'tx', more: [from, to] })
+  if (from === to) return
   const owners = [from, to].filter(owner => owner !== '')
   const countOf = (owner: string): number => state.get(holdings, countOfItems(owner))?.count ?? 0
   const shareOf = (owner: string): number => state.get(collectionOwners, memberId(symbol, owner))?.count ?? 0

@@ -1,4 +1,3 @@
-import type { Action } from '#chain/block.ts'
 import { applies } from '#chain/effects.ts'
 import { writeJson } from '#chain/json.ts'
 import { directVote } from '#chain/stake.ts'
@@ -40,7 +39,9 @@ export function applyTransaction(at: TxScope): Effects {
     applyActions(at, deployed)
     applyReceipts(at, movements)
     applySilentActions(at, movements)
-    applySupplies(at)
+    at.tx.actions.forEach(({ contract, actionName }, position) => {
+      if (contract === 'token.iost' && actionName === 'updateTotalSupply') updateTotalSupply(at, position)
+    })
   }
   payRam(at)
   payGas(at)
@@ -100,7 +101,10 @@ const TOLD: ReadonlySet<string> = new Set(['vote', 'unvote', 'topupVoterBonus', 
 /** Applies votes and producers' actions without their own receipt, made by older contracts (`scope.ts`). */
 function applySilentActions(at: TxScope, movements: ReadonlyMap<number, Movement>): void {
   const { actions, receipt } = at.tx
-  if (!actions.some(isSilent)) return
+  const maySilent = actions.some(action =>
+    action.contract === VOTE_PRODUCER ? SILENT_ACTIONS.has(action.actionName) : directVote(action) !== undefined,
+  )
+  if (!maySilent) return
   const receiptCounts = new Map<string, number>()
   for (const each of receipt.receipts) {
     const parsed = parseReceipt(each)
@@ -120,9 +124,6 @@ function applySilentActions(at: TxScope, movements: ReadonlyMap<number, Movement
   })
 }
 
-const isSilent = (action: Action): boolean =>
-  action.contract === VOTE_PRODUCER ? SILENT_ACTIONS.has(action.actionName) : directVote(action) !== undefined
-
 function partiesKey(name: string, args: ParsedReceipt['args']): string | undefined {
   const parties = SILENT_ACTIONS.get(name)
   return parties === undefined ? undefined : writeJson([name, ...args.slice(0, parties)])
@@ -140,10 +141,4 @@ function applySilent(
   // A producer without votes gets no bonus: the action returns false.
   if (name === 'topupVoterBonus' && /^\["?false"?\]$/.test(at.tx.receipt.returns[position] ?? '')) return
   applyProducerEvent(at, { name, args, hasReceipt: false })
-}
-
-function applySupplies(at: TxScope): void {
-  at.tx.actions.forEach(({ contract, actionName }, position) => {
-    if (contract === 'token.iost' && actionName === 'updateTotalSupply') updateTotalSupply(at, position)
-  })
 }

@@ -13,29 +13,31 @@ import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { SeriesDrafts } from './series.ts'
 import type { State, Writable } from './state.ts'
 
-/** A vote of a voter for a producer, in 10^-8 IOST; below zero for a vote that was withdrawn. */
-type Vote = { readonly voter: string; readonly producer: string; readonly change: bigint }
-
 /** Bonus credits of voters and producers at vote_producer.iost while a block is derived, in 10^-8 IOST. */
 export type VoteBonuses = {
-  /** Called before the producer's document has the vote. `hasReceipt`: shown by a receipt, not only an action. */
-  vote(vote: Vote, hasReceipt: boolean): void
+  /**
+   * Called before the producer's document has the vote, which is below zero if it was withdrawn. `hasReceipt`: shown by
+   * a receipt, not only an action.
+   */
+  vote(vote: { readonly voter: string; readonly producer: string; readonly change: bigint }, hasReceipt: boolean): void
   addForVoters(producer: string, amount: bigint): void
   addForCandidates(amount: bigint): void
   voterTook(voter: string): void
   candidateTook(producer: string): void
 }
 
-type Deps = {
-  readonly state: State
-  readonly statistics: Writable<StatisticsDoc>
-  readonly series: SeriesDrafts
-}
-
 const DOUBT = formatDoubt('')
 const TX = { kind: 'tx' } as const
 
-export function voteBonuses({ state, statistics, series: past }: Deps): VoteBonuses {
+export function voteBonuses({
+  state,
+  statistics,
+  series: past,
+}: {
+  state: State
+  statistics: Writable<StatisticsDoc>
+  series: SeriesDrafts
+}): VoteBonuses {
   const coefficients = openSums(state, past)
   const named = openNamedValues(state, past)
   const { candidatesCoefficient } = seriesOf

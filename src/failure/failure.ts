@@ -69,19 +69,19 @@ export class Failure extends Error {
  * Text without credentials: user info of URLs, values of `apikey` in query strings, and texts in the form of
  * our API keys become `***`.
  */
-export const withoutSecrets = (text: string): string => (MAY_HAVE_SECRETS.test(text) ? masked(text) : text)
+export const withoutSecrets = (text: string): string =>
+  MAY_HAVE_SECRETS.test(text)
+    ? text
+        .replace(/:\/\/[^\s/]+@/g, '://***@')
+        .replace(/([?&]apikey=)[^&\s#]*/gi, '$1***')
+        .replace(KEY_LIKE, '***')
+    : text
 
 /** A quick test: most texts have no secrets, and a busy service writes many texts. */
 const MAY_HAVE_SECRETS = /@|apikey=|il_/i
 
 /** An API key of ours in upper or lower case, or most of one: names of the chain have at most 11 characters. */
 const KEY_LIKE = /il_[0-9a-z]{12,}/gi
-
-const masked = (text: string): string =>
-  text
-    .replace(/:\/\/[^\s/]+@/g, '://***@')
-    .replace(/([?&]apikey=)[^&\s#]*/gi, '$1***')
-    .replace(KEY_LIKE, '***')
 
 /**
  * A failure whose message is shown to callers although its kind usually has internal causes ('unavailable',

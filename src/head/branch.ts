@@ -17,12 +17,6 @@ type Walk<B extends Link> =
   | { readonly type: 'apart' }
 
 /**
- * Number of blocks kept below the published one: a reader may use an older height than the one last read, and
- * its rows must continue without a gap.
- */
-const KEPT_BELOW = 64
-
-/**
  * Follows parent hashes from a head down to the published block. The blocks are therefore of one branch, whatever was
  * fetched in between and from whichever node. Known blocks right below the published one are included.
  */
@@ -38,7 +32,8 @@ export function walkDown<B extends Link>(known: ReadonlyMap<string, B>, head: Bl
     at = { height: at.height - 1, hash: block.parentHash }
   }
   if (at.height !== published.height || at.hash !== published.hash) return { type: 'apart' }
-  for (let more = 0; more < KEPT_BELOW; more += 1) {
+  // A reader may use an older height than the one last read, and its rows must continue without a gap.
+  for (let more = 0; more < 64; more += 1) {
     const block = known.get(at.hash)
     if (block === undefined) break
     down.push(block)
@@ -47,10 +42,10 @@ export function walkDown<B extends Link>(known: ReadonlyMap<string, B>, head: Bl
   return { type: 'whole', blocks: down.reverse() }
 }
 
-/** Number of blocks kept from other branches: a branch that lost may win again (A → B → A). */
-const KEPT_ASIDE = 256
-
-/** The blocks to keep: the branch, and the most recent blocks of others, as far as `bytes` leave room. */
+/**
+ * The blocks to keep: the branch, and the most recent 256 blocks of others, as far as `bytes` leave room: a branch that
+ * lost may win again (A → B → A).
+ */
 export function selectCachedBlocks<B extends Link & { readonly bytes: number }>(
   known: ReadonlyMap<string, B>,
   branch: readonly B[],
@@ -62,7 +57,7 @@ export function selectCachedBlocks<B extends Link & { readonly bytes: number }>(
   for (const block of [...known.values()].reverse()) {
     if (kept.has(block.hash)) continue
     room -= block.bytes
-    if (room < 0 || aside.length === KEPT_ASIDE) break
+    if (room < 0 || aside.length === 256) break
     aside.push(block)
   }
   // In order of arrival, the branch last.

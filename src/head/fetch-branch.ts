@@ -2,7 +2,7 @@ import type { Block, ProofLevel } from '#chain/block.ts'
 import { checkAlone, checkBlock, checkWhole, isWholeByItself, lossyReceipts } from '#chain/check.ts'
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { headHash } from '#chain/head.ts'
-import { decodeRawBlock, decodeReceipts, type RawBlock } from '#chain/raw-block.ts'
+import { decodeRawBlock, decodeReceipts } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
 import { requireSigned } from '#node/block-requests.ts'
@@ -30,17 +30,12 @@ export type FetchOptions = {
   readonly signal: AbortSignal
 }
 
-/** Timeout of a request; the next poll repeats it. */
-const WITHIN_MS = 2_000
-const OK = 200
-/** Estimated bytes per character of a block's text: its rows and documents take about as much again as the text. */
-const BYTES_PER_LETTER = 4
-
+/** A request that takes longer is repeated by the next poll. */
 async function fetchNodeText({ node, signal }: FetchOptions, path: string): Promise<string | undefined> {
-  const { status, body, release } = await node.get(path, { signal, withinMs: WITHIN_MS })
+  const { status, body, release } = await node.get(path, { signal, withinMs: 2_000 })
   const text = textOfBytes(body)
   release()
-  return status === OK ? text : undefined
+  return status === 200 ? text : undefined
 }
 
 /** The current state of the node's chain. Throws Failure 'unavailable', 'bad_block'. */
@@ -67,7 +62,8 @@ async function fetchBlock(
   if ('hash' in name ? block.hash !== name.hash : block.height !== name.height)
     throw new Failure('bad_block', `The node returned block ${block.height}, ${block.hash}, for ${path}.`)
   const { height, hash, parentHash } = block
-  const common = { height, hash, parentHash, block, bytes: text.length * BYTES_PER_LETTER }
+  // The rows and documents of a block take about as much again as its text.
+  const common = { height, hash, parentHash, block, bytes: text.length * 4 }
   if (options.prove === 'linked') {
     checkAlone(block)
     return { ...common, signedBy: undefined }
@@ -76,13 +72,6 @@ async function fetchBlock(
   const raw = rawText === undefined ? undefined : decodeRawBlock(rawText)
   // Raw blocks are served by number only, and the branch may have changed since the first request.
   if (raw === undefined || headHash(raw.head) !== hash) return undefined
-  checkContents(block, raw)
-  if (!isWholeByItself(block)) checkWhole(block, raw)
-  return { ...common, signedBy: requireSigned(raw.head) }
-}
-
-/** Receipts whose bytes are lost in the node's JSON are taken from the raw form. */
-function checkContents(block: Block, raw: RawBlock): void {
   const lossy = lossyReceipts(block)
   try {
     const receipts = decodeReceipts(raw, lossy)
@@ -91,34 +80,31 @@ function checkContents(block: Block, raw: RawBlock): void {
     if (lossy.length === 0) throw error
     checkAlone(block)
   }
-}
-
-/** Number of blocks fetched at once when many are missing. */
-const AT_ONCE = 8
-
-type BranchSearch = {
-  /** Blocks by hash; fetched blocks are added. */
-  readonly known: Map<string, Fetched>
-  readonly head: BlockRef
-  readonly published: BlockRef
-  /** Maximum size of the blocks fetched in one search, estimated in bytes. */
-  readonly mostBytes: number
+  if (!isWholeByItself(block)) checkWhole(block, raw)
+  return { ...common, signedBy: requireSigned(raw.head) }
 }
 
 /**
  * Fetches the missing blocks between a head and the published block. Resolves with the whole branch, or with the reason
  * why there is none: `away` when the node does not have one of the blocks at the moment, `apart` when the branch does
- * not lead to the published block, `behind` when it is too large. Throws as `fetchBlock` does.
+ * not lead to the published block, `behind` when it is too large (`mostBytes`, estimated). Fetched blocks are added to
+ * `known`, blocks by hash. Throws as `fetchBlock` does.
  */
 export async function fetchBranch(
   options: FetchOptions,
-  { known, head, published, mostBytes }: BranchSearch,
+  {
+    known,
+    head,
+    published,
+    mostBytes,
+  }: { known: Map<string, Fetched>; head: BlockRef; published: BlockRef; mostBytes: number },
 ): Promise<readonly Fetched[] | 'away' | 'apart' | 'behind'> {
   let room = mostBytes
   let walk = walkDown(known, head, published)
   for (let round = 0; walk.type === 'missing'; round += 1) {
     const { at } = walk
-    const below = round === 0 ? 0 : Math.min(AT_ONCE - 1, at.height - published.height - 1)
+    // Eight blocks are fetched at once when many are missing.
+    const below = round === 0 ? 0 : Math.min(7, at.height - published.height - 1)
     const found = await fetchDown(options, at, below)
     for (const block of found) {
       if (!known.has(block.hash)) room -= block.bytes
@@ -139,12 +125,12 @@ async function fetchDown(options: FetchOptions, at: BlockRef, below: number): Pr
   const heights = Array.from({ length: below }, (_, more) => at.height - more - 1)
   const found = await Promise.all([
     fetchBlock(options, { hash: at.hash }),
-    ...heights.map(height => fetchBlock(options, { height }).catch(nothing)),
+    // A block that turns out to be needed is requested by its hash.
+    ...heights.map(height =>
+      fetchBlock(options, { height }).catch((error: unknown) => {
+        if (!(error instanceof Failure)) throw error
+      }),
+    ),
   ])
   return found.filter(block => block !== undefined)
-}
-
-/** Ignores a failure: a block that turns out to be needed is requested by its hash. */
-function nothing(error: unknown): undefined {
-  if (!(error instanceof Failure)) throw error
 }

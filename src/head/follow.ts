@@ -23,35 +23,26 @@ type Doc = StateChange['doc']
 type Derived = { readonly head: HeadBlock; readonly changes: readonly StateChange[] }
 
 /** State above a published height: the changes of the blocks above it, then the stored state. */
-type Overlay = {
-  read(keys: readonly Key[]): Promise<readonly (Doc | undefined)[]>
-  known(index: StateIndex, id: string): Doc | undefined | typeof UNKNOWN
-  put(changes: readonly StateChange[]): void
-}
-
-function createOverlay(view: View): Overlay {
+function createOverlay(view: View) {
   const docs = new Map<string, Doc | undefined>()
   const nameOf = (index: StateIndex, id: string): string => `${index.name} ${id}`
-  const known: Overlay['known'] = (index, id) => (docs.has(nameOf(index, id)) ? docs.get(nameOf(index, id)) : UNKNOWN)
-  const fetch = async (keys: readonly Key[]): Promise<void> => {
-    const wanted = new Map<StateIndex, Set<string>>()
-    for (const { index, id } of keys) {
-      if (docs.has(nameOf(index, id))) continue
-      const ids = wanted.get(index) ?? new Set()
-      wanted.set(index, ids.add(id))
-    }
-    for (const [index, ids] of wanted) {
-      const found = await view.getMany(index, [...ids])
-      for (const [at, id] of [...ids].entries()) docs.set(nameOf(index, id), found[at] as Doc | undefined)
-    }
-  }
   return {
-    known,
-    read: async keys => {
-      await fetch(keys)
+    known: (index: StateIndex, id: string): Doc | undefined | typeof UNKNOWN =>
+      docs.has(nameOf(index, id)) ? docs.get(nameOf(index, id)) : UNKNOWN,
+    read: async (keys: readonly Key[]): Promise<readonly (Doc | undefined)[]> => {
+      const wanted = new Map<StateIndex, Set<string>>()
+      for (const { index, id } of keys) {
+        if (docs.has(nameOf(index, id))) continue
+        const ids = wanted.get(index) ?? new Set()
+        wanted.set(index, ids.add(id))
+      }
+      for (const [index, ids] of wanted) {
+        const found = await view.getMany(index, [...ids])
+        for (const [at, id] of [...ids].entries()) docs.set(nameOf(index, id), found[at] as Doc | undefined)
+      }
       return keys.map(({ index, id }) => docs.get(nameOf(index, id)))
     },
-    put: changes => {
+    put: (changes: readonly StateChange[]): void => {
       for (const { index, doc } of changes) docs.set(nameOf(index, doc.id), doc)
     },
   }
@@ -86,7 +77,7 @@ async function deriveHead(
   return all
 }
 
-async function deriveOne(overlay: Overlay, block: Fetched['block']): Promise<Derived> {
+async function deriveOne(overlay: ReturnType<typeof createOverlay>, block: Fetched['block']): Promise<Derived> {
   await overlay.read(listNeededKeys(block))
   for (;;) {
     const state = workingState(overlay.known)
@@ -138,10 +129,8 @@ export function createFollower({ node, store, prove, clock, log }: Following): H
   let known = new Map<string, Fetched>()
   let branch: readonly Fetched[] = []
   let derived = new Map<string, Derived>()
-
-  const tipNow = (): BranchTip | undefined => {
-    return shown.status === 'followed' ? { ...shown.tip, ageMs: clock.elapsed() - confirmed } : undefined
-  }
+  const tipNow = (): BranchTip | undefined =>
+    shown.status === 'followed' ? { ...shown.tip, ageMs: clock.elapsed() - confirmed } : undefined
   /** Keeps a head for a while: most failures are over at the next poll. */
   const lose = (status: Exclude<HeadStatus, 'followed'>): void => {
     if (shown.status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return

@@ -72,30 +72,20 @@ export function selectHead(shown: HeadState | undefined, at: Pick<Published, 'he
   if (tip.height <= at.height) return { status: 'followed', height: at.height, lib: at.height, blocks: [] }
   const first = at.height + 1 - (tip.height - blocks.length + 1)
   if (first < 0 || blocks[first]?.doc.parent_hash !== at.hash) return withoutBlocks('apart')
-  return {
-    status: 'followed',
-    height: tip.height,
-    lib: Math.max(lib, at.height),
-    blocks: blocks.slice(first),
-  }
+  return { status: 'followed', height: tip.height, lib: Math.max(lib, at.height), blocks: blocks.slice(first) }
 }
 
-const byList = new WeakMap<HeadBlock, ReadonlyMap<string, readonly HeadRow[]>>()
+const byList = new WeakMap<HeadBlock, ReadonlyMap<string, readonly { readonly row: HeadRow }[]>>()
 
 /** The rows of a list in a block, in order. */
 export function rowsOfList(block: HeadBlock, list: string): readonly HeadRow[] {
-  const known = byList.get(block) ?? indexed(block)
-  byList.set(block, known)
-  return known.get(list) ?? []
-}
-
-function indexed({ rows }: HeadBlock): ReadonlyMap<string, readonly HeadRow[]> {
-  const found = new Map<string, HeadRow[]>()
-  for (const row of rows)
-    for (const list of row.lists) {
-      const others = found.get(list)
-      if (others === undefined) found.set(list, [row])
-      else others.push(row)
-    }
-  return found
+  let known = byList.get(block)
+  if (known === undefined) {
+    known = Map.groupBy(
+      block.rows.flatMap(row => row.lists.map(name => ({ row, name }))),
+      ({ name }) => name,
+    )
+    byList.set(block, known)
+  }
+  return known.get(list)?.map(({ row }) => row) ?? []
 }

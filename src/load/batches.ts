@@ -10,15 +10,6 @@ import type { Proving } from './proving.ts'
 
 /** Resident memory in bytes above which garbage is collected sooner than the engine would: it lets a heap double. */
 const FROM = 200_000_000
-/** Default growth between two collections, in bytes. */
-const GROWTH = 40_000_000
-
-type Memory = { readonly resident: () => number; readonly collect: () => void }
-
-const processMemory: Memory = { resident: () => process.memoryUsage.rss(), collect: () => Bun.gc(true) }
-
-/** Number of documents between two checks of the memory. */
-const EVERY = 1_000
 
 /** Called with the number of documents made since the previous call. */
 export type Collect = (documents: number) => void
@@ -27,12 +18,15 @@ export type Collect = (documents: number) => void
  * Keeps the memory of a long load flat, regardless of the memory that the engine assumes the machine has.
  * `growth`: bytes between two collections, each of which traverses all live objects.
  */
-export function collector({ resident, collect }: Memory = processMemory, growth: number = GROWTH): Collect {
+export function collector(
+  { resident, collect } = { resident: () => process.memoryUsage.rss(), collect: () => Bun.gc(true) },
+  growth = 40_000_000,
+): Collect {
   let next = FROM
   let made = 0
   return documents => {
     made += documents
-    if (made < EVERY) return
+    if (made < 1_000) return
     made = 0
     if (resident() < next) return
     collect()
@@ -44,11 +38,12 @@ export function collector({ resident, collect }: Memory = processMemory, growth:
  * Maximum age of a batch, in milliseconds: a batch that fills slowly is committed at this age. Far from the
  * head, readers can wait a little longer. The first batch of a load is small there, so that anything that
  * keeps a store from taking blocks shows at once. Near the head it is not small, since a service would report
- * the contents of the next batch as missing.
+ * the contents of the next batch as missing. `behind`: number of blocks to the node's last irreversible one.
  */
-const OLDEST_MS = { near: 2_000, far: 15_000, first: 100 }
-/** Number of blocks behind the node's last irreversible one beyond which a load is far from the head. */
-const FAR = 1_000
+function oldestMs(behind: number, isFirst: boolean): number {
+  if (behind <= 1_000) return 2_000
+  return isFirst ? 100 : 15_000
+}
 
 /** Numbers of documents. */
 type Counts = Readonly<Record<'blocks' | 'transactions' | 'records', number>>
@@ -89,7 +84,6 @@ export function batching(parts: Parts, onCommitted: (batch: CommittedBatch) => v
   let given: Promise<unknown> = Promise.resolve()
   let batch = batchBuilder(bounds)
   let [begun, isFirst] = [0, true]
-
   /** Hands the batch to the store, once the previous one is stored. */
   const close = async (lib: number): Promise<void> => {
     await commits.settle()
@@ -141,12 +135,6 @@ export function batching(parts: Parts, onCommitted: (batch: CommittedBatch) => v
   }
 }
 
-/** Maximum age of a batch; `behind`: number of blocks to the node's last irreversible one. */
-function oldestMs(behind: number, isFirst: boolean): number {
-  if (behind <= FAR) return OLDEST_MS.near
-  return isFirst ? OLDEST_MS.first : OLDEST_MS.far
-}
-
 /** Work of which one piece is in progress while the next is prepared. */
 function oneUnderWay() {
   let pending: Promise<void> | undefined
@@ -172,35 +160,22 @@ function oneUnderWay() {
   }
 }
 
-/** Collects the history of consecutive blocks until the batch is full, to be appended part by part. */
-type BatchBuilder = {
-  add(documents: BlockDocuments): void
-  readonly empty: boolean
-  /** `changes`: number of state documents that the batch has changed so far. */
-  full(changes: number): boolean
-  /** Number of documents of the batch, including those of parts already taken. */
-  readonly counts: Counts
-  /** Whether the collected history is enough for one part. */
-  readonly partFull: boolean
-  /** Returns the collected history and clears it. */
-  takePart(filling: Filling): History
-  /** The last block of the batch; `lib` is the node's last irreversible block. */
-  end(lib: number): Published
-}
-
-type Part = { blocks: BlockDoc[]; transactions: TransactionDoc[]; records: RecordDoc[] }
-
 const NOTHING = { documents: 0, bytes: 0 }
 
-export function batchBuilder(bounds: BatchBounds): BatchBuilder {
-  const none = (): Part => ({ blocks: [], transactions: [], records: [] })
+/** Collects the history of consecutive blocks until the batch is full, to be appended part by part. */
+export function batchBuilder(bounds: BatchBounds) {
+  const none = (): { blocks: BlockDoc[]; transactions: TransactionDoc[]; records: RecordDoc[] } => ({
+    blocks: [],
+    transactions: [],
+    records: [],
+  })
   let part = none()
   let ofPart = NOTHING
   let all = NOTHING
   const counts = { blocks: 0, transactions: 0, records: 0 }
   let last: BlockDoc | undefined
   return {
-    add: ({ block, transactions, records }) => {
+    add: ({ block, transactions, records }: BlockDocuments): void => {
       last = block
       part.blocks.push(block)
       for (const transaction of transactions) part.transactions.push(transaction)
@@ -212,21 +187,26 @@ export function batchBuilder(bounds: BatchBounds): BatchBuilder {
       ofPart = sumOfSizes(ofPart, size)
       all = sumOfSizes(all, size)
     },
-    get empty() {
+    get empty(): boolean {
       return last === undefined
     },
-    full: changes => isFull(all, bounds) || changes >= (bounds.changes ?? Number.POSITIVE_INFINITY),
-    counts,
-    get partFull() {
+    /** `changes`: number of state documents that the batch has changed so far. */
+    full: (changes: number): boolean => isFull(all, bounds) || changes >= (bounds.changes ?? Number.POSITIVE_INFINITY),
+    /** Number of documents of the batch, including those of parts already taken. */
+    counts: counts as Counts,
+    /** Whether the collected history is enough for one part. */
+    get partFull(): boolean {
       return bounds.chunk !== undefined && isFull(ofPart, bounds.chunk)
     },
-    takePart: filling => {
+    /** Returns the collected history and clears it. */
+    takePart: (filling: Filling): History => {
       const taken = part
       part = none()
       ofPart = NOTHING
       return { ...taken, filling }
     },
-    end: lib => {
+    /** The last block of the batch; `lib` is the node's last irreversible block. */
+    end: (lib: number): Published => {
       if (last === undefined) throw new RangeError('A batch has at least one block.')
       return { height: last.height, hash: last.hash, time: last.time, lib }
     },

@@ -2,7 +2,7 @@ import type { LoadedBlock } from '#chain/block.ts'
 import { type Clock, yieldEventLoop } from '#time/clock.ts'
 import type { Batches } from './batches.ts'
 import type { Deriver } from './deriver.ts'
-import { type ProofSegment, type Proving, readSegments } from './proving.ts'
+import { type Proving, readSegments } from './proving.ts'
 
 /** The stages that blocks pass on their way to a store, in one session (`session.ts`). */
 export type Stages = {
@@ -15,25 +15,32 @@ export type Stages = {
   readonly onDerived?: ((ms: number) => void) | undefined
 }
 
-type FillOptions = {
-  /** Height of the node's last irreversible block. */
-  readonly lib: number
-  readonly signal: AbortSignal
-}
-
 /**
  * Loads the blocks after the checkpoint: each is fetched, proved, derived, added to a batch and committed
  * with it. A failure of the blocks, a signature that does not count, or an abort of `signal` (after the
  * current segment) ends the load. The blocks derived before are committed; then a failure is thrown, but not
- * after an abort. A block that cannot be derived throws at once.
+ * after an abort. A block that cannot be derived throws at once. `lib`: height of the node's last irreversible block.
  */
 export async function fill(
-  stages: Stages,
+  { deriver, proof, batches, clock, time, onDerived }: Stages,
   source: AsyncIterable<LoadedBlock>,
-  { lib, signal }: FillOptions,
+  { lib, signal }: { readonly lib: number; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { proof, batches, clock, time } = stages
-  const turns = createEventLoopYield(clock)
+  let yielded = clock.elapsed()
+  const store = async (loaded: LoadedBlock): Promise<void> => {
+    const since = clock.elapsed()
+    const documents = await deriver.derive(loaded)
+    onDerived?.(clock.elapsed() - since)
+    await proof.derived(loaded)
+    time.on('store')
+    await batches.add(documents, lib)
+    time.on('deriving')
+    if (clock.elapsed() - yielded < 5) return
+    // To requests, to the answers of nodes, and to messages for the threads that prove and write. Those threads would be
+    // idle while a long run is derived.
+    await yieldEventLoop()
+    yielded = clock.elapsed()
+  }
   const segments = readSegments(source)
   try {
     while (!signal.aborted) {
@@ -41,7 +48,7 @@ export async function fill(
       const segment = await segments.next()
       time.on('deriving')
       if (segment === undefined || !(await proof.accepts(segment))) break
-      await store(segment, { ...stages, turns }, lib)
+      for (const loaded of segment) await store(loaded)
     }
     time.on('store')
     await batches.end(lib)
@@ -51,44 +58,6 @@ export async function fill(
   }
   const failed = proof.refusal ?? segments.failure
   if (failed !== undefined && !signal.aborted) throw failed.error
-}
-
-/** Time in milliseconds after which a load yields the event loop. */
-const TURN_MS = 5
-
-/**
- * Yields the event loop from time to time: to requests, to the answers of nodes, and to messages for the
- * threads that prove and write. Those threads would be idle while a long run is derived.
- */
-type EventLoopYield = { give(): Promise<void> }
-
-function createEventLoopYield({ elapsed }: Pick<Clock, 'elapsed'>): EventLoopYield {
-  let last = elapsed()
-  return {
-    give: async () => {
-      if (elapsed() - last < TURN_MS) return
-      await yieldEventLoop()
-      last = elapsed()
-    },
-  }
-}
-
-/** Derives the blocks of an accepted segment in order, and adds each to the batch. */
-async function store(
-  segment: ProofSegment,
-  { deriver, proof, batches, clock, time, onDerived, turns }: Stages & { readonly turns: EventLoopYield },
-  lib: number,
-): Promise<void> {
-  for (const loaded of segment) {
-    const since = clock.elapsed()
-    const documents = await deriver.derive(loaded)
-    onDerived?.(clock.elapsed() - since)
-    await proof.derived(loaded)
-    time.on('store')
-    await batches.add(documents, lib)
-    time.on('deriving')
-    await turns.give()
-  }
 }
 
 /** Milliseconds that a load has spent: waiting for proved blocks, waiting for the store, and on the rest. */

@@ -11,26 +11,16 @@ import { backoffMs } from '#time/retry.ts'
 import { DivergedEnd, isTransient, logPause, RETRY_BACKOFF, type RetryPolicy, retriesExhausted } from './retry.ts'
 import { type LoadOptions, type LoadProgress, type Session, session } from './session.ts'
 
-/** The store at the start of a session; without a checkpoint it has no block yet. */
-type Stored = {
-  readonly checkpoint: Published | undefined
-  readonly store: Store
-  readonly identity: Identity
-}
-
 /** Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', or `DivergedEnd`. */
 async function requireSameChain(
-  { checkpoint, store, identity }: Stored,
+  { checkpoint, store, identity }: { checkpoint: Published | undefined; store: Store; identity: Identity },
   { node, info }: { readonly node: BlockSource; readonly info: ChainInfo },
   signal: AbortSignal,
 ): Promise<void> {
   if (checkpoint === undefined) return
   const verdict = await judgeNode(
     // The store would have refused the lock if the first block were a different one.
-    {
-      ...info,
-      blockHash: async height => (height === 0 ? identity.genesis : await node.blockHash(height, signal)),
-    },
+    { ...info, blockHash: async height => (height === 0 ? identity.genesis : await node.blockHash(height, signal)) },
     { identity, last: checkpoint, hashAt: storedBlocks(store, signal).hashAt },
   )
   if (verdict.is === 'behind')
@@ -72,32 +62,28 @@ async function findFailureReason(
   })
 }
 
-type LoadResult = {
-  /** Last committed and published height; −1: none. */
-  readonly height: number
-}
-
 /**
  * Loads the chain from the store's checkpoint on: only irreversible blocks, in order, each batch complete or absent.
- * Resolves when `once` is done or `signal` aborts. Failures that may pass are retried with growing pauses, each time
+ * Resolves with the last committed and published height (−1: none) when `once` is done or `signal` aborts. Failures that
+ * may pass are retried with growing pauses, each time
  * with a new lock on the store (`retry`). Any other failure ('bad_block', 'conflict', 'defect') is thrown once the
  * blocks before it are committed; no block is ever skipped. Throws 'unavailable' when the time for retries is over.
  */
 export async function load(
   { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
-): Promise<LoadResult> {
+): Promise<{ readonly height: number }> {
   const { log, retry, clock = systemClock } = options
   let height = await loadedHeight(store)
   let failures = 0
   let last: unknown
   let isDone = false
   const time = waiting(retry, options.signal, clock)
-  const listeners: Listeners = {
-    onStart: checkpoint => {
+  const listeners = {
+    onStart: (checkpoint: Session['checkpoint']): void => {
       height = checkpoint?.height ?? -1
     },
-    onProgress: progress => {
+    onProgress: (progress: LoadProgress): void => {
       height = progress.height
       failures = 0
       // The last batch may be on its way when the time is over.
@@ -108,15 +94,13 @@ export async function load(
   }
   try {
     while (!time.signal.aborted) {
-      const failed = await inTime(
-        loadOnce({ node, store }, { ...options, signal: time.signal }, listeners),
-        time.signal,
-      )
+      const { signal } = time
+      const failed = await inTime(loadOnce({ node, store }, { ...options, signal }, listeners), signal)
       if (failed === undefined || time.signal.aborted) break
       options.onFailure?.()
       if (!isTransient(failed, retry)) throw failed
       last = failed
-      failures++
+      failures += 1
       const pauseMs = backoffMs(RETRY_BACKOFF, failures, clock.random())
       logPause(log, failed, { attempt: failures, height, pauseMs })
       await clock.sleep(pauseMs, time.signal)
@@ -138,28 +122,26 @@ export async function loadedHeight(store: Pick<Store, 'published'>): Promise<num
   }
 }
 
-/** Time to write the current batch after a stop, in milliseconds. A store that hangs is abandoned. */
-const STOP_MS = 3_000
-
-/** The result of `work`; undefined if it has not ended some time after `signal` aborted. */
+/**
+ * The result of `work`; undefined if it has not ended some time after `signal` aborted: that is the time to write the
+ * current batch, and a store that hangs is abandoned.
+ */
 function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const late = Symbol('late')
-  return withinAfterAbort(work, { signal, ms: STOP_MS, late: () => late }).catch((error: unknown) => {
+  return withinAfterAbort(work, { signal, ms: 3_000, late: () => late }).catch((error: unknown) => {
     if (error === late) return undefined
     throw error
   })
-}
-
-type Listeners = {
-  readonly onStart: (checkpoint: Session['checkpoint']) => void
-  readonly onProgress: (progress: LoadProgress) => void
 }
 
 /** One session with the store locked, until done, aborted or failed: undefined, or the failure. */
 async function loadOnce(
   { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
-  { onStart, onProgress }: Listeners,
+  {
+    onStart,
+    onProgress,
+  }: { onStart(checkpoint: Session['checkpoint']): void; onProgress(progress: LoadProgress): void },
 ): Promise<unknown> {
   let open: Session | undefined
   try {
@@ -178,21 +160,12 @@ async function loadOnce(
   }
 }
 
-/** The time limit of a load without progress. */
-type Waiting = {
-  /** Aborts with the caller's signal, and when the time is over. */
-  readonly signal: AbortSignal
-  over(): boolean
-  /** Restarts the time, since blocks were loaded. */
-  progress(): void
-  end(): void
-}
-
-/** Starts the time limit of a load without progress. */
-function waiting(retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>): Waiting {
+/** Starts the time limit of a load without progress. Its signal aborts with the caller's, and when the time is over. */
+function waiting(retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>) {
   const ends = joinSignals(signal)
   let over = false
   let cancel = (): void => undefined
+  /** Restarts the time, since blocks were loaded. */
   const progress = (): void => {
     cancel()
     if (typeof retry !== 'object' || retry.waitMs === Number.POSITIVE_INFINITY) return
@@ -204,9 +177,9 @@ function waiting(retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pic
   progress()
   return {
     signal: ends.signal,
-    over: () => over,
+    over: (): boolean => over,
     progress,
-    end: () => {
+    end: (): void => {
       cancel()
       ends.release()
     },

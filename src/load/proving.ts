@@ -1,7 +1,7 @@
 import type { LoadedBlock, Proof } from '#chain/block.ts'
-import { Failure } from '#failure/failure.ts'
+import { Failure, unless } from '#failure/failure.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
-import type { BlockSource, ReportedHash } from '#node/port.ts'
+import type { BlockSource } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import {
   type FormerKey,
@@ -23,46 +23,36 @@ export type ProofSegment = readonly LoadedBlock[]
 /** A thrown value of any type. */
 export type Failed = { readonly error: unknown }
 
-type Segments = {
-  /**
-   * The next segment; undefined: there is none. Unsigned blocks at the end of the stream, or before a failure, are in no
-   * segment.
-   */
-  next(): Promise<ProofSegment | undefined>
-  /** The reason why the stream ended early; undefined: it did not. */
-  readonly failure: Failed | undefined
-  /** Cancels the requests for blocks. */
-  close(): Promise<void>
-}
-
-/** Cuts a stream of blocks into segments. */
-export function readSegments(source: AsyncIterable<LoadedBlock>): Segments {
+/**
+ * Cuts a stream of blocks into segments. Unsigned blocks at the end of the stream, or before a failure, are in no segment.
+ */
+export function readSegments(source: AsyncIterable<LoadedBlock>) {
   const blocks = source[Symbol.asyncIterator]()
   let failure: Failed | undefined
   return {
-    next: async () => {
+    /** undefined: there is no further segment. */
+    next: async (): Promise<ProofSegment | undefined> => {
       const segment: LoadedBlock[] = []
       try {
         for (;;) {
           const { done, value: loaded } = await blocks.next()
           if (done === true) return undefined
           segment.push(loaded)
-          if (endsSegment(loaded)) return segment
+          const { block, proof } = loaded
+          if (proof.signedBy !== undefined || proof.level === 'linked' || block.height === 0) return segment
         }
       } catch (error) {
         failure = { error }
         return undefined
       }
     },
-    get failure() {
+    /** The reason why the stream ended early; undefined: it did not. */
+    get failure(): Failed | undefined {
       return failure
     },
-    close: async () => void (await blocks.return?.()),
+    /** Cancels the requests for blocks. */
+    close: async (): Promise<void> => void (await blocks.return?.()),
   }
-}
-
-function endsSegment({ block, proof }: LoadedBlock): boolean {
-  return proof.signedBy !== undefined || proof.level === 'linked' || block.height === 0
 }
 
 /** Checks signatures against the derived state, and keeps the record of proofs. */
@@ -80,18 +70,22 @@ export type Proving = {
   cut(end: Published): Promise<ProofRecord | undefined>
 }
 
-type ProvingOptions = {
-  /** The end of the store. */
-  readonly checkpoint: Published | undefined
-  /**
-   * The record of the blocks to come, which were proved at their first load and are now derived again from the store.
-   */
-  readonly recorded: ProofRecord | undefined
-  /** Whether two nodes report the hash of a block. */
-  readonly agreed: (end: Published) => Promise<boolean>
-}
-
-export function proving(state: State, { checkpoint, recorded, agreed }: ProvingOptions): Proving {
+/**
+ * `checkpoint`: the end of the store. `recorded`: the record of the blocks to come, which were proved at their first load
+ * and are now derived again from the store. `agreed`: whether two nodes report the hash of a block.
+ */
+export function proving(
+  state: State,
+  {
+    checkpoint,
+    recorded,
+    agreed,
+  }: {
+    readonly checkpoint: Published | undefined
+    readonly recorded: ProofRecord | undefined
+    readonly agreed: (end: Published) => Promise<boolean>
+  },
+): Proving {
   const known = checkpoint === undefined ? [] : checkpoint.proved?.formerKeys
   const keys = signers(state, { known, from: checkpoint?.height ?? 0 })
   let refusal: Failed | undefined
@@ -141,21 +135,6 @@ export const PROVED_BEFORE: Proving = {
 
 /** Number of blocks between two elections of witnesses. */
 const ELECTION = 1_200
-/** Status 0: applied for, by any account. All others were approved by the chain's admin at some time. */
-const APPLIED = 0
-
-/** The accepted signing keys, according to the derived state. */
-type Signers = {
-  /**
-   * Throws Failure 'bad_block' unless the key that signed the last block of a segment belongs to a producer
-   * in the state before the segment: a key that a forged block registers does not count for that block.
-   */
-  check(segment: ProofSegment): Promise<void>
-  /** Records the keys that the last derived block has replaced. */
-  note(height: number): Promise<void>
-  /** Replaced keys that are still in force. */
-  former(): readonly FormerKey[]
-}
 
 /** The derived state, read at once or with requests. */
 type State = {
@@ -166,16 +145,15 @@ type State = {
 }
 
 /**
- * `known`: the stored replaced keys; undefined for a store of a version that kept none. In that case any key
+ * The accepted signing keys, according to the derived state. `known`: the stored replaced keys; undefined for a store of a version that kept none. In that case any key
  * that ever belonged to a producer counts, until witnesses were elected twice since `from`.
  */
 export function signers(
   state: State,
   { known, from }: { readonly known: readonly FormerKey[] | undefined; readonly from: number },
-): Signers {
+) {
   const former = new Map((known ?? []).map(({ key, until }) => [key, until]))
   const anyFormerUntil = known === undefined && from > 0 ? from + 2 * ELECTION : -1
-
   const counts = async (key: string, height: number): Promise<boolean> => {
     if ((former.get(key) ?? -1) >= height) return true
     const [owner] = await state.read([{ index: producerKeys, id: key }])
@@ -184,9 +162,12 @@ export function signers(
     const [producer] = await state.read([{ index: producers, id: owner.account }])
     return mayProduce(producer as ProducerDoc | undefined, key)
   }
-
   return {
-    check: async segment => {
+    /**
+     * Throws Failure 'bad_block' unless the key that signed the last block of a segment belongs to a producer
+     * in the state before the segment: a key that a forged block registers does not count for that block.
+     */
+    check: async (segment: ProofSegment): Promise<void> => {
       const last = segment.at(-1)
       const key = last?.proof.signedBy
       if (last === undefined || key === undefined) return
@@ -201,21 +182,21 @@ export function signers(
         },
       )
     },
-    note: async height => {
+    /** Records the keys that the last derived block has replaced. */
+    note: async (height: number): Promise<void> => {
       for (const [key, until] of former) if (until < height) former.delete(key)
-      for (const { key, before } of state.changedKeys()) {
+      for (const { key, before } of state.changedKeys())
         if (mayProduce(before, key) && !(await counts(key, height + 1)))
           former.set(key, (Math.floor(height / ELECTION) + 2) * ELECTION)
-      }
     },
-    former: () => [...former].map(([key, until]) => ({ key, until })),
+    /** Replaced keys that are still in force. */
+    former: (): readonly FormerKey[] => [...former].map(([key, until]) => ({ key, until })),
   }
 }
 
+/** Status 0: applied for, by any account. All others were approved by the chain's admin at some time. */
 const mayProduce = (producer: ProducerDoc | undefined, key: string): boolean =>
-  producer?.registered === true && producer.status !== APPLIED && producer.pubkey === key
-
-type HashSource = Pick<BlockSource, 'name' | 'hashes'>
+  producer?.registered === true && producer.status !== 0 && producer.pubkey === key
 
 /**
  * Whether the nodes agree on a block: at least two report its hash, and none a different one. A node that is
@@ -223,12 +204,13 @@ type HashSource = Pick<BlockSource, 'name' | 'hashes'>
  * both hashes if they differ; it does not decide which one is right.
  */
 export async function isHashAgreed(
-  node: HashSource,
+  node: Pick<BlockSource, 'name' | 'hashes'>,
   { height, hash }: Pick<Published, 'height' | 'hash'>,
   signal: AbortSignal,
 ): Promise<boolean> {
   // On a stop, the batch is kept without asking the nodes.
-  const reports = signal.aborted ? [] : await reportedHashes(node, height, signal)
+  const reports =
+    (signal.aborted ? [] : await unless(['deadline'], node.hashes?.(height, signal) ?? Promise.resolve([]))) ?? []
   const other = reports.find(each => each.hash !== hash)
   const same = reports.filter(each => each.hash === hash)
   if (other === undefined) return same.length > 1
@@ -240,13 +222,4 @@ export async function isHashAgreed(
       details: { height },
     },
   )
-}
-
-async function reportedHashes(node: HashSource, height: number, signal: AbortSignal): Promise<readonly ReportedHash[]> {
-  try {
-    return (await node.hashes?.(height, signal)) ?? []
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'deadline') return []
-    throw error
-  }
 }

@@ -11,33 +11,18 @@ import { fill, type Stages, type StageTimes, stageTimer } from './fill.ts'
 import { isHashAgreed, proving } from './proving.ts'
 import type { RetryPolicy } from './retry.ts'
 
-/** Consecutive looks, 0.1 s apart, after which a chain that does not advance is logged: a minute. */
-const STILL = 600
-
-/** Number of blocks accepted without a check of the chain's age, while no block time is known. */
-const FIRST_BLOCKS = 10_000
-
-/** Height and block time (nanoseconds since 1970) of the load; −1 and absent before the first block. */
-type LoadPosition = { readonly height: number; readonly time: bigint | undefined }
-
-/** The node's last irreversible block as reported now: it may go back, stop advancing, or be wrong once. */
-type Irreversible = {
-  /** undefined: the reported height is not true at the moment; the caller asks again. */
-  read(loaded: LoadPosition, signal: AbortSignal): Promise<number | undefined>
-}
-
 /**
- * Accepts a last irreversible block beyond the checkpoint only when the node returns that very block as
+ * Reads the node's last irreversible block as reported now: it may go back, stop advancing, or be wrong once. undefined:
+ * the height is not true at the moment; the caller asks again. Accepts a block beyond the checkpoint only when the node returns that very block as
  * irreversible: a bare number may come from another node, a damaged one, or a chain that never existed.
  * Earlier reports do not count. A node may also invent that block, so the height may grow no faster than the
  * chain could since the loaded block; at that limit the node is asked again. Anything unusual is logged once.
- * @param now milliseconds since 1970
  */
 export function irreversible(
   node: Pick<BlockSource, 'chainInfo' | 'blockHash'>,
   log: Log,
-  now: () => number = Date.now,
-): Irreversible {
+  now: Clock['now'] = Date.now,
+) {
   let last: number | undefined
   let still = 0
   let reported: string | undefined
@@ -49,36 +34,26 @@ export function irreversible(
   const noteStill = (lib: number): void => {
     still = lib === last ? still + 1 : 0
     last = lib
-    if (still < STILL) reported = undefined
+    // A minute of looks, 0.1 s apart.
+    if (still < 600) reported = undefined
     else tell("The node's last irreversible block does not advance.", { lib })
   }
-  return {
-    read: async ({ height: loaded, time }, signal) => {
-      const { libBlock: lib, headBlock: head } = await node.chainInfo(signal)
-      const most = time === undefined ? loaded + FIRST_BLOCKS : highestPossible({ height: loaded, time }, now())
-      if (lib > loaded && (await node.blockHash(lib, signal)) === undefined) {
-        tell('The node does not have the last irreversible block it reports; retrying.', {
-          lib,
-          head,
-          loaded,
-        })
-        return undefined
-      }
-      if (lib > most) {
-        tell('The node reports a last irreversible block that is too high for the age of the chain.', {
-          lib,
-          most,
-        })
-        return most
-      }
-      if (lib < loaded)
-        tell("The node's last irreversible block is below the loaded height; waiting for the node.", {
-          lib,
-          loaded,
-        })
-      else noteStill(lib)
-      return lib
-    },
+  return async (loaded: number, time: bigint | undefined, signal: AbortSignal): Promise<number | undefined> => {
+    const { libBlock: lib, headBlock: head } = await node.chainInfo(signal)
+    // While no block time is known, some blocks are accepted without a check of the chain's age.
+    const most = time === undefined ? loaded + 10_000 : highestPossible({ height: loaded, time }, now())
+    if (lib > loaded && (await node.blockHash(lib, signal)) === undefined) {
+      tell('The node does not have the last irreversible block it reports; retrying.', { lib, head, loaded })
+      return undefined
+    }
+    if (lib > most) {
+      tell('The node reports a last irreversible block that is too high for the age of the chain.', { lib, most })
+      return most
+    }
+    if (lib < loaded)
+      tell("The node's last irreversible block is below the loaded height; waiting for the node.", { lib, loaded })
+    else noteStill(lib)
+    return lib
   }
 }
 
@@ -126,11 +101,6 @@ export type LoadOptions = {
   readonly recorded?: ProofRecord
 }
 
-/** Polling interval in milliseconds, a fifth of the block time: on average a block waits half of it. */
-const POLL_MS = 100
-/** Most new blocks that count as following: the last irreversible block advances by a few, or some dozens. */
-const FOLLOWED = 50
-
 /** A period in which the store is locked: it ends when done, or with the first failure. */
 export type Session = {
   /** Last committed block. */
@@ -140,17 +110,19 @@ export type Session = {
   close(): Promise<void>
 }
 
-type Parts = { readonly node: BlockSource; readonly store: Store; readonly identity: Identity }
-
-export async function session({ node, store, identity }: Parts, options: LoadOptions): Promise<Session> {
+export async function session(
+  { node, store, identity }: { readonly node: BlockSource; readonly store: Store; readonly identity: Identity },
+  options: LoadOptions,
+): Promise<Session> {
   const writer = await store.takeOver(identity)
-  const { signal, to = Number.POSITIVE_INFINITY, pollMs = POLL_MS, clock = systemClock } = options
+  // A fifth of the block time: on average a block waits half of it.
+  const { signal, to = Number.POSITIVE_INFINITY, pollMs = 100, clock = systemClock } = options
   const stages = await openStages(writer, node, options).catch(async error => {
     // Nobody else would release the lock, and a retry would meet it.
     await writer.release().catch(() => undefined)
     throw error
   })
-  const final = irreversible(node, options.log, clock.now)
+  const readIrreversible = irreversible(node, options.log, clock.now)
   const height = (): number => writer.checkpoint?.height ?? -1
   return {
     get checkpoint() {
@@ -158,7 +130,7 @@ export async function session({ node, store, identity }: Parts, options: LoadOpt
     },
     run: async () => {
       while (!signal.aborted) {
-        const lib = await final.read({ height: height(), time: writer.checkpoint?.time }, signal)
+        const lib = await readIrreversible(height(), writer.checkpoint?.time, signal)
         const target = lib === undefined ? -1 : Math.min(to, lib)
         requireFloor(writer.floor, { target, lib })
         if (lib !== undefined && target > height())
@@ -185,39 +157,20 @@ async function openStages(
   const before = writer.checkpoint?.height ?? -1
   let [transactions, records] = [0, 0]
   const partitions = partitioning(writer.partitions)
-  const derive = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
-  const proof = proving(derive, {
-    checkpoint: writer.checkpoint,
-    recorded,
-    agreed: end => isHashAgreed(node, end, signal),
+  const deriver = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
+  const { checkpoint } = writer
+  const proof = proving(deriver, { checkpoint, recorded, agreed: end => isHashAgreed(node, end, signal) })
+  const bounds = options.batch ?? writer.bounds
+  const collect = options.collect ?? collector()
+  const batches = batching({ writer, deriver, proof, partitions, clock, bounds, collect }, batch => {
+    options.onCommitted?.(batch)
+    const { height, lib } = batch.end
+    transactions += batch.transactions
+    records += batch.records
+    const blocks = height - before
+    onProgress({ height, target: Math.min(to, lib), lib, blocks, transactions, records, spent: time.spent })
   })
-  const batches = batching(
-    {
-      writer,
-      deriver: derive,
-      proof,
-      partitions,
-      clock,
-      bounds: options.batch ?? writer.bounds,
-      collect: options.collect ?? collector(),
-    },
-    batch => {
-      options.onCommitted?.(batch)
-      const { height, lib } = batch.end
-      transactions += batch.transactions
-      records += batch.records
-      onProgress({
-        height,
-        target: Math.min(to, lib),
-        lib,
-        blocks: height - before,
-        transactions,
-        records,
-        spent: time.spent,
-      })
-    },
-  )
-  return { deriver: derive, proof, batches, clock, time, onDerived }
+  return { deriver, proof, batches, clock, time, onDerived }
 }
 
 /** The blocks after the stored ones, up to `to`. */
@@ -227,8 +180,8 @@ function nextBlocks(
   signal: AbortSignal,
 ) {
   const from = (checkpoint?.height ?? -1) + 1
-  const parent = checkpoint === undefined ? {} : { parent: checkpoint.hash }
-  return { from, to, lib, signal, following: to - from < FOLLOWED, ...parent }
+  // The last irreversible block of a chain that is followed advances by a few, or some dozens.
+  return { from, to, lib, signal, following: to - from < 50, parent: checkpoint?.hash }
 }
 
 /** Throws if the blocks to load end below a batch that was begun. A node that has no such block yet may have it later. */

@@ -54,7 +54,12 @@ export function archiveNode(location: string, live: Node | undefined, options: A
       from = Math.min(range.to, height) + 1
     }
     if (from > range.to) return
-    if (live === undefined) throw beyond(archive, from)
+    if (live === undefined)
+      throw new Failure(
+        'unavailable',
+        `The archive ${archive.folder.name} does not have block ${from}: it has blocks ${archive.manifest.files[0]?.from} to ${height}.`,
+        { help: 'Set a node behind the archive: --node archive:DIR,http://NODE:30001.', retryable: false },
+      )
     yield* live.blocks({ ...range, from, parent })
   }
   /** An archive that begins later says which chain it is of. Whoever then asks it for block 0 is told that it has none. */
@@ -105,13 +110,6 @@ function createArchiveOpener(location: string, clock: Pick<Clock, 'now'>): () =>
   }
 }
 
-const beyond = ({ folder, manifest }: Archive, height: number): Failure =>
-  new Failure(
-    'unavailable',
-    `The archive ${folder.name} does not have block ${height}: it has blocks ${manifest.files[0]?.from} to ${manifest.height}.`,
-    { help: 'Set a node behind the archive: --node archive:DIR,http://NODE:30001.', retryable: false },
-  )
-
 /**
  * The blocks of an archive. Signatures are at the ends of its chunks. If the last requested block has no
  * signature, that of the next signed block covers it. No block between the two changes the accepted signers,
@@ -151,7 +149,7 @@ function inFile(archive: Archive, error: unknown): unknown {
   })
 }
 
-export type NodeOptions = Omit<RpcNodeOptions, 'endpoints' | 'rangeEnd'> & {
+export type NodeOptions = ArchiveNodeOptions & {
   /** Nodes of one chain: `http(s)://[user:password@]host[:port][/path]`, at most one `archive:FOLDER-OR-URL`. */
   readonly urls: readonly string[]
 }

@@ -34,11 +34,6 @@ export type FetchContext = {
 export const SIGNED_HELP =
   'Use a node that returns signatures. (--prove linked checks only the hashes and needs no signatures.)'
 
-/** Largest range of getBlockTxsByContract, in blocks: its ends may be 100 apart (go-iost rpc). */
-const LARGEST = 101
-/** First range size in blocks, while no answer's size is known. */
-const FIRST = 5
-
 /** The number of blocks per request, computed from the sizes of earlier answers. */
 type RangeSize = {
   next(): number
@@ -53,13 +48,15 @@ type RangeSize = {
 
 /** Aims at answers of about `targetBytes`. Ranges shrink at once, and at most double per answer. */
 export function createRangeSize(targetBytes: number): RangeSize {
-  let size = FIRST
+  // While no answer's size is known.
+  let size = 5
   let bulk = true
   return {
     next: () => size,
     note: (blocks, letters) => {
       const fitting = Math.floor((targetBytes * blocks) / Math.max(1, letters))
-      size = Math.max(1, Math.min(LARGEST, fitting, size * 2))
+      // The ends of a range of getBlockTxsByContract may be 100 apart (go-iost rpc).
+      size = Math.max(1, Math.min(101, fitting, size * 2))
     },
     noteTooLarge: blocks => {
       size = Math.max(1, Math.min(size, Math.floor(blocks / 2)))
@@ -72,10 +69,7 @@ export function createRangeSize(targetBytes: number): RangeSize {
 }
 
 const bad = (height: number, reason: string, help?: string): Failure =>
-  new Failure('bad_block', `Block ${height}: ${reason}.`, {
-    details: { height },
-    help,
-  })
+  new Failure('bad_block', `Block ${height}: ${reason}.`, { details: { height }, help })
 
 /**
  * Fetches raw heads `from` … `to`. Unless the level is `linked`, the last one must carry a valid signature. It proves
@@ -114,7 +108,7 @@ function requireRun(heads: readonly RawHead[], { from, to }: HeightRange): void 
   if (heads.length !== to - from + 1)
     throw bad(
       from + heads.length,
-      `the node does not return its head, which only --prove linked can do without`,
+      'the node does not return its head, which only --prove linked can do without',
       SIGNED_HELP,
     )
 }
@@ -149,20 +143,13 @@ export async function fetchSignedHead(fetching: FetchContext, height: number): P
 }
 
 /** The signed head from the raw block, for nodes without a call for heads; undefined: no raw block either. */
-async function headOfRawBlock({ context }: FetchContext, height: number): Promise<RawHead | undefined> {
+async function headOfRawBlock(fetching: FetchContext, height: number): Promise<RawHead | undefined> {
   try {
-    return await callNode(context, {
-      what: `raw block ${height}`,
-      path: `/getRawBlockByNumber/${height}/true`,
-      size: BLOCK_SIZE,
-      bytes: true,
-      decode: text => {
-        const { head } = decodeRawBlock(text)
-        requireRun([head], { from: height, to: height })
-        requireSigned(head)
-        return head
-      },
+    const raw = await fetchRaw(fetching, height, ({ head }) => {
+      requireRun([head], { from: height, to: height })
+      requireSigned(head)
     })
+    return raw.head
   } catch (error) {
     if (error instanceof RefusedCall) return undefined
     throw error
@@ -194,15 +181,11 @@ export async function fetchSingle(
         what: `block ${height}`,
         path: `/getBlockByNumber/${height}/true`,
         size: BLOCK_SIZE,
-        decode: checkedBlock(height, { parent, head }),
+        decode: text => checkAnswer(text, height, { parent, head }),
       })
       const info = head?.info
       const lost = checked.lossy ? await proveLost(fetching, checked.block, { parent, info }) : 0
-      return {
-        block: withOrigInfo(checked.block, head),
-        ...(head === undefined ? {} : { head }),
-        ...(lost === 0 ? {} : { lost }),
-      }
+      return { block: withOrigInfo(checked.block, head), ...(head && { head }), ...(lost > 0 && { lost }) }
     } catch (error) {
       if (isAgain) throw error
       head = await refetchRawHead(error, fetching, { height, head })
@@ -228,35 +211,30 @@ function withOrigInfo(block: Block, head: RawHead | undefined): Block {
   return block.info === '{}' && origInfo !== block.origInfo ? { ...block, origInfo } : block
 }
 
-type On = { readonly parent: string | undefined; readonly head: RawHead | undefined }
-
-type Checked = {
-  readonly block: Block
-  /** Some receipts have lost bytes; the raw block must prove them. */
-  readonly lossy: boolean
-}
-
-/** Parses the block in an answer and checks everything except receipts that have lost bytes. */
-const checkedBlock =
-  (height: number, { parent, head }: On) =>
-  (text: string): Checked => {
-    const { status, block } = decodeBlockAnswer(text)
-    if (status !== 'IRREVERSIBLE') throw new Failure('unavailable', `Block ${height} is not irreversible at the node.`)
-    if (head !== undefined && block.height === height && block.hash !== headHash(head))
-      throw new Failure('bad_block', `Block ${height}: hash is ${block.hash}, its head has ${headHash(head)}.`, {
-        details: { height },
-      })
-    const known = head === undefined ? {} : { info: head.info }
-    try {
-      checkBlock(block, { parentHash: parent, height }, known)
-      return { block, lossy: false }
-    } catch (error) {
-      if (lossyReceipts(block).length === 0) throw error
-      // Everything else must be right: a block that is wrong anyway needs no further work.
-      checkBlock(block, { parentHash: parent, height }, { ...known, receipts: 'later' })
-      return { block, lossy: true }
-    }
+/**
+ * Parses the block in an answer and checks everything except receipts that have lost bytes. `lossy`: there are some, which
+ * the raw block must prove.
+ */
+function checkAnswer(
+  text: string,
+  height: number,
+  { parent, head }: { readonly parent: string | undefined; readonly head: RawHead | undefined },
+): { readonly block: Block; readonly lossy: boolean } {
+  const { status, block } = decodeBlockAnswer(text)
+  if (status !== 'IRREVERSIBLE') throw new Failure('unavailable', `Block ${height} is not irreversible at the node.`)
+  if (head !== undefined && block.height === height && block.hash !== headHash(head))
+    throw bad(height, `hash is ${block.hash}, its head has ${headHash(head)}`)
+  const known = head && { info: head.info }
+  try {
+    checkBlock(block, { parentHash: parent, height }, known)
+    return { block, lossy: false }
+  } catch (error) {
+    if (lossyReceipts(block).length === 0) throw error
+    // Everything else must be right: a block that is wrong anyway needs no further work.
+    checkBlock(block, { parentHash: parent, height }, { ...known, receipts: 'later' })
+    return { block, lossy: true }
   }
+}
 
 /** Fetches a raw block; `check` throws Failure 'bad_block' if it is wrong. Throws that, and `RefusedCall`. */
 export const fetchRaw = (

@@ -96,11 +96,11 @@ function selectFitMembers({ members }: NodePool, upTo: number, now: number): rea
   return [high, awake, ours].find(({ length }) => length > 0) ?? members
 }
 
-/** Ranges that are fetched ahead, each from a node with a free place, and returned in order. */
-type RangesAhead<T> = {
-  /** The next range; undefined: there is none. Throws the error of the last node asked for it. */
-  next(): Promise<T | undefined>
-}
+/**
+ * Ranges that are fetched ahead, each from a node with a free place, and returned in order; undefined: there is none
+ * left. `next` throws the error of the last node asked for the range.
+ */
+type RangesAhead<T> = { next(): Promise<T | undefined> }
 
 type RangesAheadOptions<T> = {
   readonly shares: Shares
@@ -143,15 +143,10 @@ export function prefetchRanges<T>({ shares, after, fetch, most, signal }: Ranges
       const range = after(last)
       const member = range && shares.take(range.to)
       if (range === undefined || member === undefined) break
-      const asked: RangeRequest<T> = {
-        range,
-        got: Promise.withResolvers(),
-        of: new Map(),
-        before: arrived,
-        isDone: false,
-      }
+      const got = Promise.withResolvers<T>()
+      const asked: RangeRequest<T> = { range, got, of: new Map(), before: arrived, isDone: false }
       // The failure is thrown at the range's turn; until then it must not count as an unhandled rejection.
-      asked.got.promise.catch(() => undefined)
+      got.promise.catch(() => undefined)
       ahead.push(asked)
       last = range
       ask(asked, member)
@@ -280,9 +275,6 @@ export async function* blockStream(
   }
 }
 
-/** Several nodes together hold at most twice as many ranges as one node alone. */
-const SEVERAL = 2
-
 type Wanted = Pick<StreamOptions, 'from' | 'to' | 'inFlight' | 'rangeEnd'>
 
 /** The ranges of a stream. A single block, usual when following the chain, is requested when it is taken. */
@@ -308,7 +300,8 @@ function sharedRanges(fetching: FetchContext, { from, to, inFlight }: Wanted): R
         { ...fetching, context: { ...fetching.context, first: member, signal: ends } },
         { ...range, ends: range.to === to },
       ),
-    most: inFlight * Math.min(SEVERAL, pool.members.length),
+    // Several nodes together hold at most twice as many ranges as one node alone.
+    most: inFlight * Math.min(2, pool.members.length),
     signal,
   })
 }
@@ -340,17 +333,13 @@ function givenRanges(
         next = last + 1
       }
       const range = await ahead.shift()
-      if (range !== undefined) most = countPrefetchedRanges(range, inFlight)
+      const characters = range?.proved?.bodies.length ?? range?.answers?.lists.length ?? 0
+      const fitting = Math.floor(OF_ARCHIVE.characters / Math.max(1, characters))
+      // At least as many as are requested from a node at the same time.
+      most = Math.max(inFlight, Math.min(OF_ARCHIVE.ranges, fitting))
       return range
     },
   }
-}
-
-/** Number of ranges of this length to read ahead; at least as many as are requested from a node at the same time. */
-function countPrefetchedRanges({ proved, answers }: FetchedRange, inFlight: number): number {
-  const characters = proved?.bodies.length ?? answers?.lists.length ?? 0
-  const fitting = Math.floor(OF_ARCHIVE.characters / Math.max(1, characters))
-  return Math.max(inFlight, Math.min(OF_ARCHIVE.ranges, fitting))
 }
 
 function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generator<Proven, void, void> {
@@ -361,15 +350,12 @@ function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generato
 }
 
 /**
- * `held`: blocks whose last one has not been named as a parent yet; `parent`: the hash of the block before
- * them, if known.
+ * Joins a range to the held blocks, whose last one it names; `parent`: the hash of the block before them, if known. A
+ * block of either that does not fit is replaced.
  */
-type Held = { readonly held: readonly Proven[]; readonly parent: string | undefined }
-
-/** Joins a range to the held blocks, whose last one it names. A block of either that does not fit is replaced. */
 async function joined(
   fetching: FetchContext,
-  { held, parent }: Held,
+  { held, parent }: { readonly held: readonly Proven[]; readonly parent: string | undefined },
   range: readonly Proven[],
 ): Promise<{ readonly named: readonly Proven[]; readonly rest: readonly Proven[] }> {
   const before = held.slice(0, -1)

@@ -24,25 +24,6 @@ export function parseBulkParts({ from, to, prove, heads: text, lists }: BulkAnsw
   })
 }
 
-/**
- * The block made of a raw head and its transactions. `info` has the value that nodes with bulk calls return
- * for every block (null in go-iost since 2020), so the block equals that of getBlockByNumber.
- */
-const assembleBlock = (head: RawHead, transactions: Block['transactions']): Block => ({
-  height: head.height,
-  hash: headHash(head),
-  parentHash: encodeBase58(head.parentHash),
-  version: String(head.version),
-  txMerkleHash: encodeBase58(head.txMerkleHash),
-  txReceiptMerkleHash: encodeBase58(head.txReceiptMerkleHash),
-  witness: head.witness,
-  time: head.time,
-  txCount: transactions.length,
-  info: '{}',
-  origInfo: decodeOrigInfo(head.info),
-  transactions,
-})
-
 function isWhole(block: Block, head: RawHead): boolean {
   try {
     checkContents(block, { head })
@@ -65,7 +46,23 @@ export function assemble(
   return heads.map(head => {
     const list = listAt.get(head.height)
     if (list?.status === 'PENDING') return undefined
-    const block = assembleBlock(head, list?.transactions ?? [])
+    // The block made of a raw head and its transactions. `info` has the value that nodes with bulk calls
+    // return for every block (null in go-iost since 2020), so the block equals that of getBlockByNumber.
+    const transactions = list?.transactions ?? []
+    const block = {
+      height: head.height,
+      hash: headHash(head),
+      parentHash: encodeBase58(head.parentHash),
+      version: String(head.version),
+      txMerkleHash: encodeBase58(head.txMerkleHash),
+      txReceiptMerkleHash: encodeBase58(head.txReceiptMerkleHash),
+      witness: head.witness,
+      time: head.time,
+      txCount: transactions.length,
+      info: '{}',
+      origInfo: decodeOrigInfo(head.info),
+      transactions,
+    }
     return isWhole(block, head) ? block : undefined
   })
 }

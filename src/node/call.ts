@@ -121,9 +121,6 @@ type CallResult<T> =
       readonly pauseMs?: number | undefined
     }
 
-/** A node that is behind gives this message for a block it does not have yet, so a retry is worthwhile. */
-const NOT_FOUND_YET = 'block not found'
-
 /** Time without an answer after which the next node is asked in parallel, in milliseconds. */
 const HEDGE_MS = 700
 
@@ -166,7 +163,11 @@ async function* askNodes(context: CallContext, request: HttpRequest, asking: Ask
   } finally {
     ends.abort('answered')
     ends.release()
-    for (const sent of running.values()) sent.then(letGo, () => undefined)
+    for (const sent of running.values())
+      sent.then(
+        ({ outcome }) => outcome.tag === 'answer' && outcome.reservation.release(),
+        () => undefined,
+      )
   }
 }
 
@@ -200,10 +201,6 @@ async function nextOutcome(
   return next
 }
 
-function letGo({ outcome }: NodeOutcome): void {
-  if (outcome.tag === 'answer') outcome.reservation.release()
-}
-
 /**
  * The parsed answer of the best node that gives one: the next node is asked at once, the same one after a rest. Throws
  * 'unavailable' when no node answers, the decoder's Failure when all answers are wrong, `RefusedCall`,
@@ -226,13 +223,6 @@ export async function callNode<T>(context: CallContext, question: NodeRequest<T>
   throw last ?? otherChains(pool) ?? noNodeAnswered(pool, question.what, details)
 }
 
-type ForwardOptions = {
-  /** Limits for each node's answer. */
-  readonly limits: HttpLimits
-  /** Memory for all answers that are passed on. */
-  readonly budget: Budget
-}
-
 export type ForwardResult = {
   readonly answer: NodeResponse
   readonly member: Member
@@ -243,13 +233,13 @@ export type ForwardResult = {
 
 /**
  * The answer of the best node that gives one, with any content, for a caller who waits. An error of the node itself
- * (5xx, 429) is returned only when every node has one. Throws 'unavailable' when no node answers, at once when none is
- * usable; 'deadline'.
+ * (5xx, 429) is returned only when every node has one. `limits`: of each node's answer; `budget`: memory for all answers
+ * that are passed on. Throws 'unavailable' when no node answers, at once when none is usable; 'deadline'.
  */
 export async function forward(
   context: CallContext,
   request: HttpRequest,
-  options: ForwardOptions,
+  options: { readonly limits: HttpLimits; readonly budget: Budget },
 ): Promise<ForwardResult> {
   const { pool } = context
   const { path } = request
@@ -260,7 +250,12 @@ export async function forward(
   try {
     const asking = { ...options, without: new Set<Member>(), isUrgent: true }
     for await (const { member, isFirst, outcome } of askNodes(context, request, asking)) {
-      if (outcome.tag === 'no_room') throw noRoom(what)
+      if (outcome.tag === 'no_room')
+        throw new Failure(
+          'unavailable',
+          `There is no memory for the response to ${what}: responses to other requests use all of it.`,
+          { zh: '服务繁忙，请稍后重试。' },
+        )
       if (outcome.tag === 'answer') {
         best?.hold.release()
         best = { answer: outcome.answer, hold: outcome.reservation, member, isFirst }
@@ -275,13 +270,6 @@ export async function forward(
   if (best !== undefined) return best
   throw details.size === 0 ? noneUsable(pool, what) : noNodeAnswered(pool, what, details)
 }
-
-const noRoom = (what: string): Failure =>
-  new Failure(
-    'unavailable',
-    `There is no memory for the response to ${what}: responses to other requests use all of it.`,
-    { zh: '服务繁忙，请稍后重试。' },
-  )
 
 /** The Failure for a request that was passed on to no node. */
 function noneUsable(pool: NodePool, what: string): Failure {
@@ -310,9 +298,6 @@ const otherChains = ({ members }: NodePool): Failure | undefined =>
       )
     : undefined
 
-const TLS_HELP =
-  'Set NODE_EXTRA_CA_CERTS to the PEM file of the authority that signed the certificate, and use a host name that the certificate has. A node without TLS needs http:// in --node.'
-
 /** The Failure for a question that no node answered; `details`: the error of each node, by name. */
 export function noNodeAnswered(pool: NodePool, what: string, details: ReadonlyMap<string, string>): Failure {
   const reported = pool.members.flatMap(({ endpoint: { name } }) => {
@@ -325,7 +310,10 @@ export function noNodeAnswered(pool: NodePool, what: string, details: ReadonlyMa
   const isWrong = heard.length > 0 && heard.every(isTlsFault) && pool.reportedAt === undefined
   return new Failure('unavailable', `${none} ${what}: ${reported.join('; ')}.`, {
     zh: '没有可用的全节点。',
-    ...(isWrong ? { retryable: false, help: TLS_HELP } : {}),
+    ...(isWrong && {
+      retryable: false,
+      help: 'Set NODE_EXTRA_CA_CERTS to the PEM file of the authority that signed the certificate, and use a host name that the certificate has. A node without TLS needs http:// in --node.',
+    }),
   })
 }
 
@@ -378,12 +366,7 @@ function parseOutcome<T>(
 function withPeer({ name, answers }: Endpoint, error: Failure): Failure {
   if (answers !== undefined || error.message.includes(name)) return error
   const { kind, message, retryable, details, help } = error
-  return new Failure(kind, `${name}: ${message}`, {
-    cause: error,
-    retryable,
-    details,
-    help,
-  })
+  return new Failure(kind, `${name}: ${message}`, { cause: error, retryable, details, help })
 }
 
 /** Classifies an answer whose status is not 200; `name`: the node's. */
@@ -401,7 +384,8 @@ function refused(
     return { tag: 'again', detail: message, failure: new Failure('unavailable', message) }
   }
   const failure = new RefusedCall(question.what, name, refusal)
-  return refusal.message === NOT_FOUND_YET && question.mayBeAbsent !== true
+  // A node that is behind says so of a block that it does not have yet, so a retry is worthwhile.
+  return refusal.message === 'block not found' && question.mayBeAbsent !== true
     ? { tag: 'again', detail: refusal.message, failure }
     : { tag: 'elsewhere', detail: failure.message, failure }
 }

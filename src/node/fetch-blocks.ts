@@ -78,7 +78,7 @@ export async function proveFetchedRange(fetching: FetchContext, fetched: Fetched
   // A last head without signature has no child yet, so only the hash that the node reports for a single block
   // proves it.
   const parts = fetching.prove === 'linked' && ends ? found.with(-1, {}) : found
-  const whole: (FetchedBlock | undefined)[] = parts.map(toFetchedBlock)
+  const whole = parts.map(({ head, block }): FetchedBlock | undefined => block && { block, ...(head && { head }) })
   const missing = [...whole.keys()].filter(at => whole[at] === undefined)
   for (let done = 0; done < missing.length; done += SINGLES)
     await Promise.all(
@@ -103,20 +103,19 @@ async function inHalves(
   return [...blocks, ...(await proveFetchedRange(fetching, upper))]
 }
 
-/** undefined: the block must be fetched singly. */
-function toFetchedBlock({ head, block }: BulkPart): FetchedBlock | undefined {
-  if (block === undefined) return undefined
-  return head === undefined ? { block } : { block, head }
-}
-
+/** The parts of a range from the answers at hand; from new ones if those contain any fault. */
 async function parseRangeParts(
   fetching: FetchContext,
   { answers, proved, ...range }: FetchedRange,
 ): Promise<readonly BulkPart[] | 'too_large'> {
   const { from, to } = range
   const { size } = fetching
-  const read = proved === undefined ? answers && readParts(answers) : unpackBlocks(proved)
-  if (read !== undefined) return read
+  if (proved !== undefined) return unpackBlocks(proved)
+  try {
+    if (answers !== undefined) return parseBulkParts(answers)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+  }
   const none = Array.from({ length: to - from + 1 }, (): BulkPart => ({}))
   if (from === to || !size.bulk()) return none
   try {
@@ -125,16 +124,6 @@ async function parseRangeParts(
     if (!(error instanceof ResponseTooLarge)) throw error
     size.noteTooLarge(to - from + 1)
     return 'too_large'
-  }
-}
-
-/** undefined if the answers contain any fault. */
-function readParts(answers: BulkAnswers): readonly BulkPart[] | undefined {
-  try {
-    return parseBulkParts(answers)
-  } catch (error) {
-    if (error instanceof Failure) return undefined
-    throw error
   }
 }
 
@@ -151,10 +140,7 @@ async function refetched(given: FetchContext, range: HeightRange): Promise<reado
     orNothing(size, fetchLists(fetching, range, decodeBlockTransactions)),
   ])
   const blocks = heads === undefined || lists === undefined ? [] : assemble(heads, lists)
-  return heads?.map((head, at) => {
-    const block = blocks[at]
-    return block === undefined ? { head } : { head, block }
-  })
+  return heads?.map((head, at) => ({ head, ...(blocks[at] && { block: blocks[at] }) }))
 }
 
 /** undefined when the node refuses or its answer is wrong; the blocks are then fetched singly. */
@@ -187,20 +173,17 @@ const fetchLists = <T>(
     },
   })
 
-type Linking<T> = {
-  /** The hash of the block before the first one; absent: any. */
-  readonly parent?: string | undefined
-  /** Fetches one block, a child of `parent` if that is given. Throws Failure 'bad_block'. */
-  readonly fetch: (height: number, parent: string | undefined) => Promise<T>
-}
-
 /**
  * The blocks of a run, each the child of the one before. If two neighbours do not fit, either may be wrong,
- * so both are fetched again. Throws Failure 'bad_block' if they still do not fit.
+ * so both are fetched again, each as a child of the one before. `parent`: the hash of the block before the first one;
+ * absent: any. Throws Failure 'bad_block' if they still do not fit.
  */
 export async function linked<T extends { readonly block: Block }>(
   run: readonly T[],
-  { parent, fetch }: Linking<T>,
+  {
+    parent,
+    fetch,
+  }: { readonly parent?: string | undefined; fetch(height: number, parent: string | undefined): Promise<T> },
 ): Promise<readonly T[]> {
   const right: T[] = []
   for (const each of run) {
@@ -215,19 +198,17 @@ export async function linked<T extends { readonly block: Block }>(
       continue
     }
     const before = await fetch(previous.block.height, right.at(-2)?.block.hash ?? parent)
-    const again = await fetch(each.block.height, before.block.hash).catch(contradiction)
+    const again = await fetch(each.block.height, before.block.hash).catch(error => {
+      // Both blocks have been fetched again, so no other request can help.
+      if (!(error instanceof Failure) || error.details['rule'] !== PARENT_HASH) throw error
+      const { message, details } = error
+      throw new Failure('bad_block', message, { cause: error, details, help: OTHER_NODE })
+    })
     const wrong = misfit(before.block, again.block)
     if (wrong !== undefined) throw wrong
     right.splice(-1, 1, before, again)
   }
   return right
-}
-
-/** Both blocks have been fetched again, so no other request can help. */
-function contradiction(error: unknown): never {
-  if (!(error instanceof Failure) || error.details['rule'] !== PARENT_HASH) throw error
-  const { message, details } = error
-  throw new Failure('bad_block', message, { cause: error, details, help: OTHER_NODE })
 }
 
 const OTHER_NODE = 'The node contradicts itself. Use another node.'

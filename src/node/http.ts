@@ -87,20 +87,18 @@ export async function requireKnownHosts(urls: readonly string[]): Promise<void> 
   // An archive that does not exist is reported when it is opened.
   if (urls.some(url => url.startsWith('archive:'))) return
   const hosts = urls.map(url => new URL(url).hostname.replace(/^\[|\]$/g, ''))
-  const exist = await Promise.all(hosts.map(exists))
+  const exist = await Promise.all(
+    hosts.map(host =>
+      lookup(host).then(
+        () => true,
+        error => error.code !== 'ENOTFOUND',
+      ),
+    ),
+  )
   if (exist.includes(true)) return
   throw new Failure('unavailable', `The host name in --node is unknown: ${hosts.join(', ')}.`, {
     help: 'Check --node (IOSTLENS_NODE). An example is http://127.0.0.1:30001.',
   })
-}
-
-async function exists(host: string): Promise<boolean> {
-  try {
-    await lookup(host)
-    return true
-  } catch (error) {
-    return (error as { readonly code?: unknown }).code !== 'ENOTFOUND'
-  }
 }
 
 export type HttpRequest = {
@@ -155,10 +153,6 @@ export type HttpOutcome =
 /** The reservation of answers whose memory the caller limits. */
 const UNBOUNDED: MemoryReservation = { grow: () => true, release: () => undefined }
 
-/** Abort reason: the answer is no longer read. */
-const LEFT = 'left'
-/** Partial Content and Not Modified: no request here asks for either. */
-const UNASKED: ReadonlySet<number> = new Set([206, 304])
 /** Abort reason of a timeout, which distinguishes it from an abort by the caller. */
 const LATE = 'late'
 
@@ -180,21 +174,18 @@ export async function sendOnce(
     return result
   } finally {
     inProgress -= 1
-    onCall?.({ name: getMethodName(request), ms: means.clock.elapsed() - since, outcome, bytes, isRetry })
+    onCall?.({ name: request.path.split('/', 2)[1] ?? '', ms: means.clock.elapsed() - since, outcome, bytes, isRetry })
   }
 }
 
 /** Requests in progress at all nodes. */
 let inProgress = 0
 /**
- * Bun sends 256 requests of a process at a time, to nodes and the store together, unless the environment sets another
- * number. Above this number, no request is sent to a second node because the first one is slow, so that nodes that hang
- * leave room for the store.
+ * Whether so many requests are in progress that slow ones may not be sent twice. Bun sends 256 requests of a process at a
+ * time, to nodes and the store together, unless the environment sets another number; nodes that hang leave room for the
+ * store.
  */
-const CROWD = 192
-
-/** Whether so many requests are in progress that slow ones may not be sent twice. */
-export const isCrowded = (): boolean => inProgress >= CROWD
+export const isCrowded = (): boolean => inProgress >= 192
 
 /** The outcome of a request to an archive: its chunks are limited in size, and no connection can fail. */
 async function requestArchive(
@@ -213,8 +204,6 @@ async function requestArchive(
     reservation: UNBOUNDED,
   }
 }
-
-const getMethodName = ({ path }: HttpRequest): string => path.split('/', 2)[1] ?? ''
 
 function classifyResponse({ status }: NodeResponse): 'ok' | 'refused' | 'trouble' {
   if (isNodeFault(status)) return 'trouble'
@@ -239,7 +228,7 @@ async function askUncounted(
   const turn = createLargePermit(endpoint)
   const cancel = clock.after(limits.timeoutMs, () => ends.abort(LATE))
   const left = (outcome: HttpOutcome): HttpOutcome => {
-    ends.abort(LEFT)
+    ends.abort('left')
     reservation.release()
     return outcome
   }
@@ -250,19 +239,14 @@ async function askUncounted(
     if (wrong !== undefined) return left({ tag: 'connection', detail: wrong })
     const grow = async (bytes: number): Promise<boolean> => reservation.grow(bytes) && (await turn.grow(bytes))
     const body = await readBody(response, { most: limits.maxBytes, grow })
-    const contentType = response.headers.get('content-type') ?? undefined
-    return {
-      tag: 'answer',
-      answer: { status, contentType, body },
-      retryAfterMs: parseRetryDelay(response),
-      reservation,
-    }
+    const answer = { status, contentType: response.headers.get('content-type') ?? undefined, body }
+    return { tag: 'answer', answer, retryAfterMs: parseRetryDelay(response), reservation }
   } catch (error) {
-    if (error instanceof UnreadBody) return left(unreadOutcome(error))
+    if (error instanceof UnreadBody) return left(toOutcome(error))
     reservation.release()
     if (ends.signal.aborted && ends.signal.reason !== LATE) throw abortedByCaller(ends.signal)
     if (ends.signal.aborted) return { tag: 'timeout', detail: `${SILENT} within ${limits.timeoutMs} ms` }
-    return { tag: 'connection', detail: describeLoss(getErrorCode(error)) }
+    return { tag: 'connection', detail: describeLoss(error) }
   } finally {
     turn.leave()
     cancel()
@@ -285,7 +269,7 @@ const send = ({ base, headers }: Endpoint, { path, body }: HttpRequest, signal: 
     signal,
   })
 
-const unreadOutcome = ({ reason, message }: UnreadBody): HttpOutcome => ({
+const toOutcome = ({ reason, message }: UnreadBody): HttpOutcome => ({
   tag: reason === 'coding' ? 'connection' : reason,
   detail: message,
 })
@@ -321,21 +305,18 @@ function createLargePermit(endpoint: Endpoint): { grow(bytes: number): Promise<t
 /** The reason why a response with this status is no answer; undefined: it may be one. */
 function wrongStatus(status: number): string | undefined {
   if (status < 200 || status > 599) return `status ${status}, which is not an HTTP status`
-  return UNASKED.has(status) ? `status ${status}, which is not a response to the request` : undefined
+  // Partial Content and Not Modified: no request here asks for either.
+  return status === 206 || status === 304 ? `status ${status}, which is not a response to the request` : undefined
 }
 
 /** The Failure for a request that its caller has cancelled. */
 export const abortedByCaller = (signal: AbortSignal): Failure =>
   new Failure('deadline', 'The request to the node was cancelled.', { cause: signal.reason })
 
-/** Longest `Retry-After` of a node that is respected, in seconds. */
-const LONGEST_RETRY_AFTER_S = 60
-
+/** The node's `Retry-After`, of which a minute is respected. */
 function parseRetryDelay(response: Response): number | undefined {
-  const seconds = response.headers.get('retry-after')
-  return seconds !== null && /^[0-9]{1,6}$/.test(seconds)
-    ? Math.min(Number(seconds), LONGEST_RETRY_AFTER_S) * 1000
-    : undefined
+  const seconds = response.headers.get('retry-after') ?? ''
+  return /^[0-9]{1,6}$/.test(seconds) ? Math.min(Number(seconds), 60) * 1000 : undefined
 }
 
 /** Beginnings of the details of a request that got no answer. */
@@ -344,8 +325,6 @@ const UNREACHED = 'no connection'
 const NO_TLS = `${UNREACHED} by TLS`
 /** Codes of a server whose certificate is not accepted, or that speaks no TLS. */
 const TLS_CODES = /CERT|^UNABLE_TO_|^ERR_TLS_|^EPROTO$|^HOSTNAME_MISMATCH$/
-
-const describeLoss = (code: string): string => `${TLS_CODES.test(code) ? NO_TLS : UNREACHED} (${code})`
 
 /** Whether a detail of an outcome says that the node sent nothing. */
 export function isUnanswered(detail: string): boolean {
@@ -357,9 +336,9 @@ export function isTlsFault(detail: string): boolean {
   return detail.startsWith(NO_TLS)
 }
 
-/** The system's error code (`ConnectionRefused`): messages of fetch may repeat the URL. */
-function getErrorCode(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' ? code : error.name
+/** Names the system's error code (`ConnectionRefused`): messages of fetch may repeat the URL. */
+function describeLoss(error: unknown): string {
+  const { code, name = 'unknown' } = (error ?? {}) as { readonly code?: unknown; readonly name?: string }
+  const known = typeof code === 'string' ? code : name
+  return `${TLS_CODES.test(known) ? NO_TLS : UNREACHED} (${known})`
 }

@@ -13,15 +13,6 @@ export type StoredChain = {
   readonly hashAt: (height: number) => Promise<string | undefined>
 }
 
-/** A node, for comparison with a store. */
-type JudgedNode = {
-  readonly chainId: number
-  /** Its last irreversible block. */
-  readonly libBlock: number
-  /** The hash of the node's irreversible block at a height; undefined: it has none. */
-  readonly blockHash: (height: number) => Promise<string | undefined>
-}
-
 /** The result of comparing a node with a store. */
 export type Verdict =
   /** The node has the last stored block. */
@@ -37,10 +28,15 @@ export type Verdict =
 
 /**
  * Compares a node with a store: first by chain id and first block, then by the block at the highest height
- * that is irreversible at both. The hash of a block covers all blocks before it, so one height is enough.
+ * that is irreversible at both. The hash of a block covers all blocks before it, so one height is enough. `blockHash`:
+ * the hash of the node's irreversible block at a height; undefined: it has none.
  */
 export async function judgeNode(
-  { chainId, libBlock, blockHash }: JudgedNode,
+  {
+    chainId,
+    libBlock,
+    blockHash,
+  }: Pick<ChainInfo, 'chainId' | 'libBlock'> & { blockHash(height: number): Promise<string | undefined> },
   { identity, last, hashAt }: StoredChain,
 ): Promise<Verdict> {
   const genesis = await blockHash(0)
@@ -187,8 +183,23 @@ const HEAD_KEPT_MS = 60_000
 /** Nodes whose answers take the same number of these steps count as equally fast. */
 const SPEED_STEP_MS = 250
 
+/** A member before its first answer. */
+const FRESH: Omit<Member, 'endpoint'> = {
+  report: undefined,
+  claim: undefined,
+  lib: -1,
+  probeMs: 0,
+  genesis: undefined,
+  failures: 0,
+  backoffUntil: 0,
+  shunnedUntil: 0,
+  silent: undefined,
+  foreign: undefined,
+  apart: undefined,
+}
+
 export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): NodePool {
-  const members = endpoints.map(newMember)
+  const members = endpoints.map((endpoint): Member => ({ endpoint, ...FRESH }))
   /** Until something is stored: the chain of the first node that answered, as long as that one answers. */
   let ours: Partial<ChainIdentity> = {}
   let stored = false
@@ -208,7 +219,7 @@ export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): No
       const able = members.filter(member => !without.has(member) && member.foreign === undefined)
       return able.find(each => each === first && isAvailable(each, now)) ?? able.toSorted(byRest(now))[0]
     },
-    ready: () => members.filter(isReady(pool)).toSorted(byUse(clock.elapsed())),
+    ready: () => members.filter(member => isReady(pool, member)).toSorted(byUse(clock.elapsed())),
     noteSuccess: member => {
       member.failures = 0
       member.backoffUntil = 0
@@ -279,34 +290,16 @@ export function explainLag(pool: NodePool, { lib }: Member): string | undefined 
 export const isAvailable = ({ foreign, apart, silent, backoffUntil }: Member, now: number): boolean =>
   foreign === undefined && apart === undefined && silent === undefined && backoffUntil <= now
 
-const isReady =
-  ({ watched }: Pick<NodePool, 'watched'>) =>
-  ({ foreign, apart, silent, report, genesis }: Member): boolean =>
-    foreign === undefined &&
-    apart === undefined &&
-    silent === undefined &&
-    (!watched || (report !== undefined && genesis !== undefined))
-
-const newMember = (endpoint: Endpoint): Member => ({
-  endpoint,
-  report: undefined,
-  claim: undefined,
-  lib: -1,
-  probeMs: 0,
-  genesis: undefined,
-  failures: 0,
-  backoffUntil: 0,
-  shunnedUntil: 0,
-  silent: undefined,
-  foreign: undefined,
-  apart: undefined,
-})
-
 /** Accepts a node's first report, a report near the last one, and a report that is given twice. */
 function believed({ report, claim }: Member, { libBlock, headBlock }: ChainInfo): boolean {
   const near = (before: ChainInfo): boolean =>
     Math.abs(libBlock - before.libBlock) <= JUMP && Math.abs(headBlock - before.headBlock) <= JUMP
   return report === undefined || near(report.info) || (claim !== undefined && near(claim))
+}
+
+function isReady({ watched }: NodePool, { foreign, apart, silent, report, genesis }: Member): boolean {
+  if (foreign !== undefined || apart !== undefined || silent !== undefined) return false
+  return !watched || (report !== undefined && genesis !== undefined)
 }
 
 const byRest =

@@ -67,7 +67,10 @@ export async function highest(context: CallContext): Promise<ChainInfo> {
 /** One round over all nodes; `details` receives the errors of the other nodes, by name. */
 async function highestNow(context: CallContext, details: Map<string, string>): Promise<ChainInfo | undefined> {
   const { pool } = context
-  const members = availableMembers(pool, context.clock.elapsed())
+  const now = context.clock.elapsed()
+  // All of them if all rest.
+  const awake = pool.members.filter(({ backoffUntil }) => backoffUntil <= now)
+  const members = awake.length > 0 ? awake : pool.members
   const results = await Promise.all(
     members.map(async member => ({ member, result: await callOnce(context, member, CHAIN_INFO) })),
   )
@@ -82,12 +85,6 @@ async function highestNow(context: CallContext, details: Map<string, string>): P
     else best = higher(best, result.value)
   }
   return best
-}
-
-/** The nodes that do not rest; all of them if all rest. */
-function availableMembers({ members }: NodePool, now: number): readonly Member[] {
-  const found = members.filter(({ backoffUntil }) => backoffUntil <= now)
-  return found.length > 0 ? found : members
 }
 
 function higher(a: ChainInfo | undefined, b: ChainInfo): ChainInfo {
@@ -139,61 +136,36 @@ const firstBlock: NodeRequest<Block> = {
   decode: text => decodeBlockAnswer(text).block,
 }
 
-/** Facts to check a node against: `most` is the greatest possible height; without `chain`, nothing is stored. */
-type ProbeChecks = { readonly most: number; readonly chain: StoredChain | undefined }
-
-async function probeNode(context: CallContext, member: Member, { most, chain }: ProbeChecks): Promise<ProbeResult> {
-  const info = await probeInfo(context, member)
+/** Checks a node. `most` is the greatest possible height; without `chain`, nothing is stored. */
+async function probeNode(
+  context: CallContext,
+  member: Member,
+  { most, chain }: { readonly most: number; readonly chain: StoredChain | undefined },
+): Promise<ProbeResult> {
+  const info = await askMember(context, member, CHAIN_INFO)
   if (typeof info === 'string') return { silent: info }
-  const doubt = tooHigh(info, most) ?? (await findDoubt(context, member, info))
+  const named = Math.max(info.libBlock, info.headBlock)
+  // A node that invents a height can invent the block too; only the age of the chain disproves it.
+  const doubt =
+    named > most
+      ? `it reports block ${named}, which is too high for the age of the chain: it has ${most} blocks at most`
+      : await findDoubt(context, member, info)
   if (doubt !== undefined) return { silent: doubt, doubted: true }
-  const genesis = await probeGenesis(context, member)
+  const first = member.genesis === undefined ? await askMember(context, member, firstBlock) : { hash: member.genesis }
   // Without its first block, the node's chain is unknown.
-  if ('silent' in genesis) return genesis
-  const verdict =
-    chain === undefined
-      ? undefined
-      : await judgeNode(
-          { ...info, blockHash: height => hashThere(context, member, { height, genesis: genesis.hash }) },
-          chain,
-        )
-  return { info, genesis: genesis.hash, verdict }
-}
-
-async function probeGenesis(
-  context: CallContext,
-  member: Member,
-): Promise<{ readonly hash: string } | { readonly silent: string }> {
-  if (member.genesis !== undefined) return { hash: member.genesis }
-  const block = await askMember(context, member, firstBlock)
-  return typeof block === 'string' ? { silent: block } : block
-}
-
-/** The hash of a node's irreversible block, for `judgeNode`; undefined also when the node does not answer. */
-async function hashThere(
-  context: CallContext,
-  member: Member,
-  { height, genesis }: { readonly height: number; readonly genesis: string },
-): Promise<string | undefined> {
-  if (height === 0) return genesis
-  const answer = await askMember(context, member, buildHeadRequest(height))
-  return typeof answer !== 'string' && answer.status === 'IRREVERSIBLE' ? answer.block.hash : undefined
-}
-
-/** A node that invents a height can invent the block too; only the age of the chain disproves it. */
-function tooHigh({ libBlock, headBlock }: ChainInfo, most: number): string | undefined {
-  const named = Math.max(libBlock, headBlock)
-  return named > most
-    ? `it reports block ${named}, which is too high for the age of the chain: it has ${most} blocks at most`
-    : undefined
+  if (typeof first === 'string') return { silent: first }
+  const genesis = first.hash
+  /** undefined also when the node does not answer. */
+  const blockHash = async (height: number): Promise<string | undefined> => {
+    if (height === 0) return genesis
+    const answer = await askMember(context, member, buildHeadRequest(height))
+    return typeof answer === 'string' ? undefined : getFinalHash(answer)
+  }
+  return { info, genesis, verdict: chain && (await judgeNode({ ...info, blockHash }, chain)) }
 }
 
 /** Time limit of a probe, in milliseconds. A slower node is too slow for requests. */
 const PROBE_TIMEOUT_MS = 1_500
-
-/** The chain info of a node, or as text the reason why there is none that can be used. */
-const probeInfo = (context: CallContext, member: Member): Promise<ChainInfo | string> =>
-  askMember(context, member, CHAIN_INFO)
 
 /** Advance in blocks since the last report, or of a head over its last irreversible block, that is not doubted. */
 const FAR = 1_000
@@ -258,7 +230,7 @@ export function heightRefresher(context: CallContext): RefreshHeight {
 
 async function refreshOnce(context: CallContext, member: Member): Promise<void> {
   // The request rejects when the node is closed; nothing can be learned then.
-  const info = await probeInfo(context, member).catch(() => 'closed')
+  const info = await askMember(context, member, CHAIN_INFO).catch(() => 'closed')
   const known = member.report?.info
   if (typeof info === 'string' || known === undefined || info.chainId !== known.chainId) return
   const { libBlock: lib, headBlock: head } = info

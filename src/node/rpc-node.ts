@@ -1,7 +1,7 @@
 import { type ContractCode, type LoadedBlock, type ProofLevel, USUAL_LEVEL } from '#chain/block.ts'
 import { decodeContract, decodeStorage } from '#chain/decode.ts'
 import { listUnknownContracts } from '#chain/effects.ts'
-import { decodeRawHeads, type RawHead } from '#chain/head.ts'
+import { decodeRawHeads } from '#chain/head.ts'
 import { isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
@@ -13,15 +13,13 @@ import {
   type CallContext,
   CONTRACT_SIZE,
   callNode,
-  type ForwardResult,
   forward,
   type NodeRequest,
   RefusedCall,
 } from './call.ts'
 import { createBudget, type Endpoint } from './http.ts'
-import { createNodePool, type Member, type NodePool, usableMembers, whyUnfit } from './pool.ts'
+import { createNodePool, usableMembers, whyUnfit } from './pool.ts'
 import {
-  type ForwardedResponse,
   type Node,
   type NodeEvent,
   STORAGE_PAGE,
@@ -29,16 +27,9 @@ import {
   type StorageRange,
   type StoredBlocks,
 } from './port.ts'
-import {
-  fetchReportedHashes,
-  heightRefresher,
-  highest,
-  irreversibleHash,
-  type RefreshHeight,
-  watchNodes,
-} from './probe.ts'
+import { fetchReportedHashes, heightRefresher, highest, irreversibleHash, watchNodes } from './probe.ts'
 import type { Proven } from './prove-blocks.ts'
-import { type HeightRange, openProvers, type Provers, type ProvingThreads } from './threads/provers.ts'
+import { openProvers, type Provers, type ProvingThreads } from './threads/provers.ts'
 
 export type RpcNodeOptions = {
   /** Nodes of one chain, at least one. */
@@ -72,9 +63,6 @@ export type RpcNodeOptions = {
   readonly clock?: Clock
 }
 
-/** Target size of bulk answers: large enough to hide a request's overhead, small enough to hold many decoded. */
-const TARGET_BYTES = 1024 * 1024
-
 const DEFAULTS = {
   timeoutMs: 10_000,
   prove: USUAL_LEVEL,
@@ -105,12 +93,12 @@ export function rpcNode(options: RpcNodeOptions): Node {
     signal: closed.signal,
     onCall,
   }
-  /** Work that the caller's signal or the closing of the node aborts. */
   const until = <T>(signal: AbortSignal | undefined, work: (context: CallContext) => Promise<T>): Promise<T> =>
     untilAborted(context, signal, work)
   const budget = createBudget(maxHeldBytes)
   const refreshHeight = heightRefresher(context)
-  const fetching = createFetchContext({ onEvent: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
+  // Large enough to hide a request's overhead, small enough to hold many decoded answers.
+  const fetching = createFetchContext(onBlockEvent, Math.min(1024 * 1024, maxBytes))
   const open = (blocks: number): Provers | undefined =>
     threads === undefined || threads.count === 0 || blocks < threads.least
       ? undefined
@@ -123,48 +111,60 @@ export function rpcNode(options: RpcNodeOptions): Node {
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
     hashes: async (height, signal) =>
       endpoints.length < 2 ? [] : await until(signal, ends => fetchReportedHashes(ends, height)),
-    heads: ({ from, to }, signal) => until(signal, ends => callNode(ends, rawHeadsQuestion({ from, to }))),
+    heads: ({ from, to }, signal) =>
+      until(signal, ends => callNode(ends, { ...headsQuestion({ from, to }), decode: decodeRawHeads })),
     contractCode: (id, signal) => until(signal, ends => fetchContractCode(ends, id)),
     storage: (range, signal) => until(signal, ends => callNode(ends, storageQuestion(range))),
     get: (path, { signal, withinMs = requestMs, body } = {}) =>
       until(signal, async ends => {
         const request = body === undefined ? { path } : { path, body }
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
-        return forwardedResponse({ pool, refreshHeight }, await forward(ends, request, { limits, budget }))
+        const { answer, member, isFirst, hold } = await forward(ends, request, { limits, budget })
+        const reaches = (height: number): boolean =>
+          member.report !== undefined && member.report.info.headBlock >= Math.max(height, pool.highestHead())
+        return {
+          ...answer,
+          reaches,
+          refreshHeight: height => refreshHeight(member, () => reaches(height)),
+          isFirst,
+          isUsable: () => usableMembers(pool).includes(member),
+          release: hold.release,
+        }
       }),
     watch: (expected, stored = NOTHING_STORED) => watchNodes(context, { expected, stored, onEvent }),
-    lastInfo: () => pool.ready().find(({ report }) => isFresh(report, clock.elapsed()))?.report?.info,
+    lastInfo: () => pool.ready().find(({ report }) => report && clock.elapsed() - report.at <= FRESH_MS)?.report?.info,
     whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
     reportAgeMs: () => (pool.reportedAt === undefined ? undefined : clock.elapsed() - pool.reportedAt),
     close: () => closed.abort('closed'),
   }
 }
 
-type BlocksMeans = {
-  readonly fetching: ReturnType<typeof createFetchContext>
-  /** undefined: this thread proves all. */
-  readonly open: (blocks: number) => Provers | undefined
-  readonly inFlight: number
-  readonly rangeEnd: StreamOptions['rangeEnd']
-}
-
 const streamBlocks = async function* (
   context: CallContext,
   { signal, following = false, prove, ...range }: Parameters<Node['blocks']>[0] & { readonly prove: ProofLevel },
-  { fetching, open, inFlight, rangeEnd }: BlocksMeans,
+  {
+    fetching,
+    open,
+    ...also
+  }: Pick<StreamOptions, 'inFlight' | 'rangeEnd'> & {
+    readonly fetching: ReturnType<typeof createFetchContext>
+    /** undefined: this thread proves all. */
+    readonly open: (blocks: number) => Provers | undefined
+  },
 ): AsyncGenerator<LoadedBlock> {
   const ends = joinSignals(signal, context.signal)
   const provers = open(range.to - range.from)
   try {
     const now = { ...context, signal: ends.signal }
-    const means = { ...fetching(now, { prove, following }), ...(provers === undefined ? {} : { provers }) }
-    yield* withSystemCode(now, blockStream(means, { ...range, inFlight, rangeEnd }))
+    const means = { ...fetching(now, prove, following), ...(provers && { provers }) }
+    yield* withSystemCode(now, blockStream(means, { ...range, ...also }))
   } finally {
     provers?.close()
     ends.release()
   }
 }
 
+/** Does work that the caller's signal or the closing of the node aborts. */
 async function untilAborted<T>(
   context: CallContext,
   signal: AbortSignal | undefined,
@@ -192,32 +192,25 @@ async function* withSystemCode(context: CallContext, blocks: AsyncIterable<Prove
   }
 }
 
-const rawHeadsQuestion = (range: HeightRange): NodeRequest<readonly RawHead[]> => ({
-  ...headsQuestion(range),
-  decode: decodeRawHeads,
-})
-
 /** A system contract always exists; another contract may not, though a block names it. */
 async function fetchContractCode(context: CallContext, id: string): Promise<ContractCode | undefined> {
   try {
-    return await callNode(context, contractQuestion(id))
+    return await callNode(context, {
+      what: `contract ${id}`,
+      path: `/getContract/${encodeURIComponent(id)}/false`,
+      size: CONTRACT_SIZE,
+      decode: text => {
+        const code = decodeContract(text)
+        if (code.id !== id) throw new Failure('bad_block', `The node returned contract ${code.id} for contract ${id}.`)
+        return code
+      },
+    })
   } catch (error) {
     const isAbsent = error instanceof RefusedCall && error.reason === 'contract not found'
     if (isAbsent && !isSystemContract(id)) return undefined
     throw error
   }
 }
-
-const contractQuestion = (id: string): NodeRequest<ContractCode> => ({
-  what: `contract ${id}`,
-  path: `/getContract/${encodeURIComponent(id)}/false`,
-  size: CONTRACT_SIZE,
-  decode: text => {
-    const code = decodeContract(text)
-    if (code.id !== id) throw new Failure('bad_block', `The node returned contract ${code.id} for contract ${id}.`)
-    return code
-  },
-})
 
 const storageQuestion = ({ contract, type, prefix, from }: StorageRange): NodeRequest<StoragePage> => ({
   what: `storage of ${contract}`,
@@ -237,46 +230,20 @@ const storageQuestion = ({ contract, type, prefix, from }: StorageRange): NodeRe
 /** Maximum age of a report that is used, in milliseconds: several probes have not completed since. */
 const FRESH_MS = 10_000
 
-const isFresh = (report: Member['report'], now: number): boolean => report !== undefined && now - report.at <= FRESH_MS
-
-function forwardedResponse(
-  { pool, refreshHeight }: { readonly pool: NodePool; readonly refreshHeight: RefreshHeight },
-  { answer, member, isFirst, hold }: ForwardResult,
-): ForwardedResponse {
-  const reaches = (height: number): boolean =>
-    member.report !== undefined && member.report.info.headBlock >= Math.max(height, pool.highestHead())
-  return {
-    ...answer,
-    reaches,
-    refreshHeight: height => refreshHeight(member, () => reaches(height)),
-    isFirst,
-    isUsable: () => usableMembers(pool).includes(member),
-    release: hold.release,
-  }
-}
-
-type Wanted = { readonly prove: ProofLevel; readonly following: boolean }
-
 /** Settings for fetching blocks, by caller, proof level, and whether the chain is followed. */
-function createFetchContext({
-  onEvent,
-  bytes,
-}: {
-  readonly onEvent: (event: BlockEvent) => void
-  readonly bytes: number
-}): (context: CallContext, wanted: Wanted) => FetchContext {
+function createFetchContext(report: (event: BlockEvent) => void, bytes: number) {
   const size = createRangeSize(bytes)
   let isReported = false
-  const reportOnce = (event: BlockEvent): void => {
+  const onEvent = (event: BlockEvent): void => {
     if (event.type === 'no_raw' && isReported) return
     if (event.type === 'no_raw') isReported = true
-    onEvent(event)
+    report(event)
   }
-  return (context, { prove, following }) => ({
+  return (context: CallContext, prove: ProofLevel, following: boolean): FetchContext => ({
     context,
     size,
     prove,
     isWholePreferred: following && prove === 'signed',
-    onEvent: reportOnce,
+    onEvent,
   })
 }

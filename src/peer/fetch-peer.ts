@@ -11,17 +11,12 @@ const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])$/
  */
 export function fetchPeer(url: string | URL, options: BunFetchRequestInit): Promise<Response> {
   const { hostname } = new URL(url)
-  if (LOOPBACK.test(hostname)) exemptFromProxy(hostname)
-  return fetch(url, { ...options, decompress: false })
-}
-
-/** Adds a host to those that are asked without a proxy: a single request has no other way to say so. */
-function exemptFromProxy(hostname: string): void {
   const { env } = process
-  // The runtime reads NO_PROXY only where no_proxy is absent or empty.
+  // The runtime reads NO_PROXY only where no_proxy is absent or empty. A single request has no other way to say that it
+  // needs no proxy.
   const exempt = env['no_proxy'] || env['NO_PROXY'] || ''
-  if (exempt.split(',').includes(hostname)) return
-  env['no_proxy'] = `${exempt},${hostname}`
+  if (LOOPBACK.test(hostname) && !exempt.split(',').includes(hostname)) env['no_proxy'] = `${exempt},${hostname}`
+  return fetch(url, { ...options, decompress: false })
 }
 
 /** The only compression that a request may ask for: `readBody` limits what it unpacks to. */

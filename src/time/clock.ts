@@ -12,11 +12,9 @@ export type Clock = {
   random(): number
 }
 
-/** Longest delay of a system timer: a longer one fires at once. */
-const LONGEST_MS = 2 ** 31 - 1
-
 const after: Clock['after'] = (ms, work) => {
-  const timer = setTimeout(work, Math.min(ms, LONGEST_MS))
+  // A longer delay of a system timer fires at once.
+  const timer = setTimeout(work, Math.min(ms, 2 ** 31 - 1))
   return () => clearTimeout(timer)
 }
 
@@ -81,11 +79,9 @@ type Pace = {
   spanMs(): number
 }
 
-type Note = { readonly at: number; readonly count: number }
-
 /** @param windowMs older notes are ignored, except for the last two */
 export function createPace(windowMs = Number.POSITIVE_INFINITY): Pace {
-  let notes: Note[] = []
+  let notes: { readonly at: number; readonly count: number }[] = []
   const spanMs = (): number => (notes.at(-1)?.at ?? 0) - (notes[0]?.at ?? 0)
   return {
     note: (at, count) => {

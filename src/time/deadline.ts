@@ -18,7 +18,8 @@ type Limits = {
  * ignored. Leaves neither a timer nor a listener behind.
  */
 export async function within<T>(work: Promise<T>, limits: Limits): Promise<T> {
-  const { signal, ms, clock = systemClock, aborted = () => signal?.reason, late = lateError } = limits
+  const { signal, ms, clock = systemClock, aborted = () => signal?.reason } = limits
+  const { late = () => new Error('The time limit has expired.') } = limits
   if (signal === undefined && ms === undefined) return work
   const over = Promise.withResolvers<never>()
   const abort = (): void => over.reject(aborted())
@@ -54,17 +55,11 @@ export async function withinAfterAbort<T>(
   }
 }
 
-const lateError = (): Error => new Error('The time limit has expired.')
-
-/** A signal that aborts when any of several signals does. */
-type Joined = {
-  readonly signal: AbortSignal
-  abort(reason: unknown): void
-  /** Removes the listeners: a long-lived signal would otherwise collect one per request. */
-  release(): void
-}
-
-export function joinSignals(...signals: readonly (AbortSignal | undefined)[]): Joined {
+/**
+ * A signal that aborts when any of several signals does. `release` removes the listeners: a long-lived signal would
+ * otherwise collect one per request.
+ */
+export function joinSignals(...signals: readonly (AbortSignal | undefined)[]) {
   const joined = new AbortController()
   const releases: (() => void)[] = []
   for (const signal of signals) {
@@ -76,8 +71,8 @@ export function joinSignals(...signals: readonly (AbortSignal | undefined)[]): J
   }
   return {
     signal: joined.signal,
-    abort: reason => joined.abort(reason),
-    release: () => {
+    abort: (reason: unknown): void => joined.abort(reason),
+    release: (): void => {
       for (const release of releases) release()
     },
   }

@@ -13,7 +13,7 @@ async function linesOf(said: readonly number[]) {
     },
     (_, message, fields) => lines.push(`${message} ${JSON.stringify(fields)}`),
   )
-  for (const _ of said) await final.read({ height: 100, time: undefined }, new AbortController().signal)
+  for (const _ of said) await final(100, undefined, new AbortController().signal)
   return lines
 }
 
@@ -36,11 +36,9 @@ test('irreversible: a made-up far block is accepted no further than time allows'
       },
       (_, message, fields) => lines.push(`${message} ${JSON.stringify(fields)}`),
       () => (START + now) * 1_000,
-    ).read(
-      {
-        height: loaded.height,
-        time: loaded.after === undefined ? undefined : BigInt(START + loaded.after) * 1_000_000_000n,
-      },
+    )(
+      loaded.height,
+      loaded.after === undefined ? undefined : BigInt(START + loaded.after) * 1_000_000_000n,
       new AbortController().signal,
     )
   // At two blocks a second, an hour after block 100 there are at most 7,200 more.

@@ -11,11 +11,7 @@ export type HeightRange = { readonly from: number; readonly to: number }
 export type BulkPart = { readonly head?: RawHead; readonly block?: Block }
 
 /** The node's unparsed answers to both bulk calls for a range of blocks. */
-export type BulkAnswers = HeightRange & {
-  readonly prove: ProofLevel
-  readonly heads: string
-  readonly lists: string
-}
+export type BulkAnswers = HeightRange & { readonly prove: ProofLevel; readonly heads: string; readonly lists: string }
 
 /**
  * Parts of blocks in the form that threads exchange. Texts cost next to nothing to transfer, while objects
@@ -42,16 +38,12 @@ type Fields = Omit<Block, 'time' | 'transactions'> & {
 /** The fields of a block, and the texts of its other transactions. */
 function splitBlock(block: Block): { readonly fields: Fields; readonly bodies: readonly string[] } {
   const { transactions, time, ...rest } = block
-  const base = findBaseDifference(block)
+  const [first] = transactions
+  const difference = first && isBase(block, 0) ? findDifference(first, time) : undefined
+  const base = first && difference && ([first.hash, difference] as const)
   const bodies = transactions.slice(base === undefined ? 0 : 1).map(({ body }) => body)
   const lengths = bodies.map(({ length }) => length)
   return { fields: { ...rest, time: String(time), ...(base && { base }), lengths }, bodies }
-}
-
-function findBaseDifference(block: Block): Fields['base'] {
-  const [first] = block.transactions
-  const difference = first && isBase(block, 0) ? findDifference(first, block.time) : undefined
-  return first && difference && [first.hash, difference]
 }
 
 /** Packs the parts that a thread has made of bulk answers. */
@@ -101,19 +93,12 @@ export type ProveReply = { readonly id: number; readonly parts?: BlockMessage }
 type ProvingThread = { post(message: ProveRequest): void; end(): void }
 
 /** `ended`: the thread accepts no more messages; `reason`: the cause of its death. */
-type ProvingListener = {
-  readonly message: (message: ProveReply) => void
-  readonly ended: (reason: string) => void
-}
+type ProvingListener = { readonly message: (message: ProveReply) => void; readonly ended: (reason: string) => void }
 
 export type OpenProvingThread = (listener: ProvingListener) => ProvingThread
 
 /** The means to open threads, their number, and the fewest blocks of a range for which they are opened. */
-export type ProvingThreads = {
-  readonly open: OpenProvingThread
-  readonly count: number
-  readonly least: number
-}
+export type ProvingThreads = { readonly open: OpenProvingThread; readonly count: number; readonly least: number }
 
 /** Threads that decode and prove the answers of bulk calls, in parallel with the thread that derives. */
 export type Provers = {

@@ -8,6 +8,7 @@ import type { MigrationPlan, MigrationPort, ReadPort, Store } from '#store/port.
 import type { StateFile } from '#store/state-port.ts'
 import { sendBulk, toItem } from './client/bulk.ts'
 import { getMany } from './client/read-documents.ts'
+import { requestJson } from './client/request.ts'
 import { addWriteBlock, refresh, removeWriteBlock } from './client/sender.ts'
 import { type Checkpoint, readCheckpoint, readPublished } from './schema/checkpoint.ts'
 import { createIndex, describeDifference, readStartedCheckpoint } from './schema/create-indices.ts'
@@ -15,7 +16,6 @@ import { decodeDoc } from './schema/documents.ts'
 import {
   countEarlierDocuments,
   DERIVED_NAMES,
-  deleteIndices,
   type ExistingIndex,
   FORMER_NAMES,
   listIndices,
@@ -37,15 +37,13 @@ import {
 import { formatKey, listKeys } from './write/keys.ts'
 import { acquireLease, compareAndSet, type Lease } from './write/lease.ts'
 
-type MigrationParts = {
-  readonly source: ReadPort
-  readonly open: (building: Generations) => Store
-  readonly openBuildingState: () => StateFile
-}
-
 export function openMigration(
   cluster: Cluster,
-  { source, open, openBuildingState }: MigrationParts,
+  {
+    source,
+    open,
+    openBuildingState,
+  }: { source: ReadPort; open(building: Generations): Store; openBuildingState(): StateFile },
 ): MigrationPort<Store> {
   const see = () => planMigration(cluster)
   return {
@@ -82,7 +80,7 @@ export function openMigration(
     rollBack: async () => rollBack(cluster, await see()),
     removeLeftovers: async () => {
       const { leftovers } = (await see()).plan
-      await deleteIndices(cluster.connection, leftovers)
+      await deleteIndices(cluster, leftovers)
       return leftovers
     },
   }
@@ -125,7 +123,7 @@ async function takeLease(cluster: Cluster, { checkpoint, names }: MigrationState
 
 /** Deletes indices of the next generation unless a migration of this version for this chain began them. */
 async function removeUnusable(target: Cluster, { checkpoint, existing, next }: MigrationState): Promise<void> {
-  const { connection, names } = target
+  const { names } = target
   const there = existing.filter(({ generation, of }) => generation === next && of !== 'keys')
   const begun = there.some(({ of }) => of === 'meta') ? await readStartedCheckpoint(target) : undefined
   const shapes = new Map(listWantedIndices(names).map(({ of, shape }) => [of, shape]))
@@ -141,8 +139,18 @@ async function removeUnusable(target: Cluster, { checkpoint, existing, next }: M
       const shape = shapes.get(of)
       return shape !== undefined && describeDifference(mapping, shape.mappings) === undefined
     })
-  const unusable = usable ? [] : there.map(({ name }) => name)
-  await deleteIndices(connection, unusable)
+  if (!usable)
+    await deleteIndices(
+      target,
+      there.map(({ name }) => name),
+    )
+}
+
+async function deleteIndices({ connection }: ReadCluster, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const what = `remove ${name}`
+    await requestJson(connection, { what, method: 'DELETE', path: `/${name}`, acceptedStatuses: [404] })
+  }
 }
 
 /** Partitions of the new data; throws 'conflict' unless it has every block up to `height`. */
@@ -260,7 +268,7 @@ async function copyKeys(target: Cluster): Promise<void> {
   const to = names.behind('keys')
   await addWriteBlock(connection, from)
   await refresh(target, [from])
-  await deleteIndices(connection, [to])
+  await deleteIndices(target, [to])
   // Callers find it under the alias of API keys once the alias is moved.
   const into = names.own('keys')
   await createIndex(target, { name: to, shape: keysShape, aliases: [into] })
@@ -379,21 +387,14 @@ async function requireReplacedWhole(
   const indices = inventory?.indices ?? {}
   const states = await readIndexStates(connection, Object.keys(indices))
   const lost = Object.keys(indices).find(name => states.get(name)?.uuid !== indices[name]?.[0])
-  const help = 'Use the present indices, or restore a snapshot.'
+  const refuse = (message: string): Failure =>
+    new Failure('conflict', message, { help: 'Use the present indices, or restore a snapshot.' })
   if (inventory === undefined || lost !== undefined)
-    throw new Failure(
-      'conflict',
-      `The replaced indices of ${names.prefix} are not whole: ${lost ?? 'no list'} is missing.`,
-      { help },
-    )
+    throw refuse(`The replaced indices of ${names.prefix} are not whole: ${lost ?? 'no list'} is missing.`)
   const former = existing.filter(({ name }) => indices[name] !== undefined)
   const keys = former.find(({ of }) => of === 'keys')
   if (keys !== undefined && !keys.aliases.includes(names.keys))
-    throw new Failure(
-      'conflict',
-      `The API keys of ${names.prefix} were moved out of ${keys.name}, which is of another version.`,
-      { help },
-    )
+    throw refuse(`The API keys of ${names.prefix} were moved out of ${keys.name}, which is of another version.`)
   return former.filter(({ of }) => of !== 'keys')
 }
 

@@ -211,10 +211,9 @@ async function readWritePositions(cluster: Cluster): Promise<readonly WritePosit
   if (at === undefined) return []
   const names = cluster.names.at(at.generations)
   const history = historyIndices.flatMap(index =>
-    at.partitions.map((_, partition) => ({
-      name: names.partition(index, partition),
-      place: { index: index.name, partition },
-    })),
+    at.partitions.map((_, partition) => {
+      return { name: names.partition(index, partition), place: { index: index.name, partition } }
+    }),
   )
   const written = [...history.map(({ name }) => name), ...names.states]
   const stands = await readStands(cluster, written)

@@ -16,7 +16,7 @@ import { AT, HEIGHT } from '../schema/mappings.ts'
 import type { Cluster, Names, ReadCluster } from '../schema/names.ts'
 import { findPartition, fromStateId, getStateIndex, KIND, toStateId } from '../schema/names.ts'
 import { OutOfDateCopy } from './consistent-read.ts'
-import { type MissingDocument, openWholePits } from './hold-view.ts'
+import { openWholePits } from './hold-view.ts'
 import { parseHeight } from './view.ts'
 
 /** Documents per page: transactions of a few KB each make a page of a few MB. */
@@ -66,7 +66,10 @@ export async function openAudit(
 }
 
 /** Throws `OutOfDateCopy` if a document that no point in time showed is in a copy that a master has in use. */
-async function requireLost(connection: ElasticConnection, missing: readonly MissingDocument[]): Promise<void> {
+async function requireLost(
+  connection: ElasticConnection,
+  missing: Awaited<ReturnType<typeof openWholePits>>['missing'],
+): Promise<void> {
   for (const { index, last } of missing)
     if (await isInCopies(connection, index, last)) throw new OutOfDateCopy(connection, index)
 }
@@ -109,10 +112,10 @@ function createAudit(reading: AuditReading, close: () => Promise<void>): Elastic
           docs.set(toDocumentId(index, hit._id), toStored(reading, index, hit).doc)
       return ids.map(id => docs.get(id))
     },
-    existing: async (index, ids) =>
-      new Set(
-        (await searchIds(reading, { index, ids }, { _source: false })).map(({ _id }) => toDocumentId(index, _id)),
-      ),
+    existing: async (index, ids) => {
+      const hits = await searchIds(reading, { index, ids }, { _source: false })
+      return new Set(hits.map(({ _id }) => toDocumentId(index, _id)))
+    },
     placed: range => readPlaced(reading, range),
     close,
   }
@@ -211,18 +214,15 @@ async function readPlaced(
   reading: AuditReading,
   { after, until, limit }: Parameters<Audit['placed']>[0],
 ): Promise<readonly PlacedRow[]> {
+  const filter = [
+    { range: { places: { gt: String(after), lte: String(until) } } },
+    { range: { [HEIGHT]: { lte: reading.at.end.height } } },
+  ]
   const { hits } = await findPit(reading, records).search<SortedHits>({
     size: Math.min(WINDOW, limit + 1),
     _source: ['places'],
     track_total_hits: false,
-    query: {
-      bool: {
-        filter: [
-          { range: { places: { gt: String(after), lte: String(until) } } },
-          { range: { [HEIGHT]: { lte: reading.at.end.height } } },
-        ],
-      },
-    },
+    query: { bool: { filter } },
   })
   return hits.hits
     .flatMap(({ _id, _source }) =>

@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { otherVersion } from '#store/failures.ts'
 import type { CallEnd, Store, View } from '#store/port.ts'
 import type { wholeness } from '#store/wholeness.ts'
+import { within } from '#time/deadline.ts'
 import type { ElasticConnection } from '../client/request.ts'
 import { isMissingIndex } from '../client/request.ts'
 import { type PublishedMeta, toPublishedStamp, toStamp } from '../schema/checkpoint.ts'
@@ -103,13 +104,11 @@ function openHeight({ readPublished, sleep, elapsed, nothing, underRepair }: Hei
 
 type SharedRead = { readonly at: number; isDone: boolean; readonly reading: Promise<PublishedMeta> }
 
-type ReadPublished = HeightOptions['readPublished']
-
 /**
  * Reads the published height. Throws when a program of another edition has published it, such as the migration of a
  * newer one: its documents may mean something else.
  */
-export function readOwnEdition(read: ReadPublished, store: string): ReadPublished {
+export function readOwnEdition(read: HeightOptions['readPublished'], store: string): typeof read {
   return async signal => {
     const found = await read(signal)
     if (found !== undefined && found.edition !== EDITION)
@@ -274,21 +273,8 @@ async function settleWork<T>(
 }
 
 /** The promise, or a 'deadline' failure when the signal aborts; `what` completes "The deadline passed before". */
-export async function awaitUnlessAborted<T>(
-  promise: Promise<T>,
-  signal: AbortSignal | undefined,
-  what: string,
-): Promise<T> {
-  if (signal === undefined) return promise
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = (): void => reject(createDeadlineFailure(what))
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
+export function awaitUnlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, what: string): Promise<T> {
+  return within(promise, { signal, aborted: () => createDeadlineFailure(what) })
 }
 
 export function createDeadlineFailure(what: string): Failure {

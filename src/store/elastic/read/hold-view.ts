@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import type { AnyIndex, StateIndex } from '#indices/registry.ts'
-import type { HeldView, View } from '#store/port.ts'
+import type { HeldView, HoldOptions, View } from '#store/port.ts'
 import { type Ranking, requireRanking } from '#store/ranking.ts'
 import type { SortedHit, SortedHits } from '../client/read-documents.ts'
 import { openPit, type Pit, searchPages } from '../client/read-documents.ts'
@@ -29,7 +29,7 @@ type Shown = {
   readonly lacks: MissingDocument | undefined
 }
 type PitCluster = Pick<ReadCluster, 'connection'> & { readonly clock: Pick<Cluster['clock'], 'sleep'> }
-export type MissingDocument = { readonly index: string; readonly last: LastDocument }
+type MissingDocument = { readonly index: string; readonly last: LastDocument }
 
 /**
  * A point in time that shows the last document of each index, so that nothing of the published height is missing. The
@@ -83,12 +83,10 @@ async function findShown(pit: Pit, at: PublishedMeta, indices: readonly string[]
     const last = all[index]
     return last === undefined ? [] : [{ index, last }]
   })
-  const exact = ({ index, last: [id] }: MissingDocument) => ({
-    constant_score: {
-      filter: { bool: { filter: [{ term: { _index: index } }, { ids: { values: [id] } }] } },
-      boost: 2,
-    },
-  })
+  const exact = ({ index, last: [id] }: MissingDocument) => {
+    const filter = { bool: { filter: [{ term: { _index: index } }, { ids: { values: [id] } }] } }
+    return { constant_score: { filter, boost: 2 } }
+  }
   const { hits } = await pit.search<SortedHits>({
     // The last documents sort first, then any newer one.
     size: lasts.length + 1,
@@ -108,15 +106,6 @@ async function findShown(pit: Pit, at: PublishedMeta, indices: readonly string[]
 /** Documents per search: each search skips all documents that were read before. */
 const HELD_AT_ONCE = 5_000
 
-type HoldingOptions = {
-  readonly indices: readonly StateIndex[]
-  readonly signal: AbortSignal | undefined
-  readonly timeoutMs: number
-  /** The current published height, never below one seen before. */
-  readonly published: () => Promise<PublishedMeta>
-  readonly viewOf: (at: PublishedMeta) => View
-}
-
 /**
  * A point in time of each index that is exactly the state of a published height. The reasons:
  *
@@ -128,11 +117,15 @@ type HoldingOptions = {
  *   points in time were taken, none of them was taken during a repair.
  *
  * Between the refresh of a batch and its publication, and after a batch was abandoned, there are newer documents: the
- * attempt is repeated.
+ * attempt is repeated. `published`: reads the current published height, never below one seen before.
  */
 export async function holdView(
   cluster: ReadCluster & { readonly clock: { elapsed(): number; sleep(ms: number): Promise<void> } },
-  options: HoldingOptions,
+  options: HoldOptions & {
+    readonly timeoutMs: number
+    published(): Promise<PublishedMeta>
+    viewOf(at: PublishedMeta): View
+  },
 ): Promise<HeldView> {
   const { signal, timeoutMs, published, viewOf } = options
   const { clock } = cluster
@@ -141,7 +134,7 @@ export async function holdView(
     const at = await published()
     const names = cluster.names.at(at.generations)
     // Kept, if nobody closes them, longer than a reader stalls or its plan makes it wait.
-    const wanted = options.indices.map(
+    const wanted = options.state.map(
       index => [getStateIndex(index), { indices: [names.state(index)], keep: '5m' }] as const,
     )
     const { pits, close, isNewer, missing } = await openWholePits(cluster, at, new Map(wanted))

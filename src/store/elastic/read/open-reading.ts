@@ -77,10 +77,8 @@ export function createViews({ connection, names, clock, onCacheRead, hold }: Vie
   }
 }
 
-type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> & {
-  readonly clock: Pick<Cluster['clock'], 'elapsed'>
-  readonly hold: ReadPort['hold']
-}
+type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> &
+  Pick<ReadPort, 'hold'> & { readonly clock: Pick<Cluster['clock'], 'elapsed'> }
 
 export function createStateCache(onRead: (isHit: boolean) => void = () => undefined): DocumentCache {
   // This many characters take at most 20 MB of memory.
@@ -125,15 +123,11 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
   const requireWhole = async (signal?: AbortSignal): Promise<void> => {
     await awaitUnlessAborted(whole.require() ?? Promise.resolve(), signal, 'the store was checked')
   }
-  const hold = async ({ state: indices, signal }: HoldOptions): Promise<HeldView> => {
+  const hold = async (options: HoldOptions): Promise<HeldView> => {
+    const { signal } = options
     await requireWhole(signal)
-    return holdView(cluster, {
-      indices,
-      signal,
-      timeoutMs,
-      published: () => fresh(signal),
-      viewOf: at => open(at, { signal }).view,
-    })
+    const viewOf = (at: PublishedMeta) => open(at, { signal }).view
+    return holdView(cluster, { ...options, timeoutMs, published: () => fresh(signal), viewOf })
   }
   const report = createReports(cluster.onCall)
   return {

@@ -142,8 +142,6 @@ export async function searchHistory(
   return count < wanted || !isEnough(found) ? searchProvedHistory(proving, indices, own) : found
 }
 
-type NamedHistoryHit = HistoryHit & { readonly _index?: string; readonly matched_queries?: readonly string[] }
-
 /**
  * Like `searchHistory`, with the proof that nothing is missing: the last documents of the indices are among
  * the hits, so the same search of the same copies saw them.
@@ -159,19 +157,13 @@ export function searchProvedHistory(
       const [id] = proving.last[index] ?? []
       return id === undefined ? [] : [{ index, id }]
     })
-    const search = {
-      query: {
-        bool: {
-          should: [
-            { bool: { filter: [query], _name: 'own' } },
-            { ids: { values: last.map(({ id }) => id), _name: 'last' } },
-          ],
-        },
-      },
-      size: size + last.length,
-      ...(_source === undefined ? {} : { _source }),
-    }
-    const hits = await requestHits<NamedHistoryHit>(connection, toSearch(String(part), search, { signal }))
+    const should = [
+      { bool: { filter: [query], _name: 'own' } },
+      { ids: { values: last.map(({ id }) => id), _name: 'last' } },
+    ]
+    const search = { query: { bool: { should } }, size: size + last.length, ...(_source && { _source }) }
+    type Hit = HistoryHit & { readonly _index?: string; readonly matched_queries?: readonly string[] }
+    const hits = await requestHits<Hit>(connection, toSearch(String(part), search, { signal }))
     const seen = new Set(hits.map(({ _index, _id }) => `${_index}/${_id}`))
     for (const { index, id } of last) if (!seen.has(`${index}/${id}`)) throw new OutOfDateCopy(connection, index)
     return hits.filter(({ matched_queries }) => matched_queries?.includes('own'))

@@ -1,3 +1,4 @@
+import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import type { DocOf, Index, Order } from '#indices/define.ts'
 import type { NamedIndex, StateIndex } from '#indices/registry.ts'
@@ -158,11 +159,8 @@ function createSearch(reader: ViewReader, index: string, ranking: object): Ranki
   return async step => {
     const searches = [{ ...ranking, ...step, version: true }, findNewer(stamp)]
     const [found, later] = await searchOneCopy<SortedHit>(reader, index, searches)
-    const hits = requireValid(
-      { connection: reader.connection, what: `search ${index}` },
-      found?.hits?.hits,
-      Array.isArray,
-    )
+    const origin = { connection: reader.connection, what: `search ${index}` }
+    const hits = requireValid(origin, found?.hits?.hits, Array.isArray)
     const isNewer = hits.some(({ _version }) => _version > toVersion(stamp))
     if (isNewer || (later?.hits?.total?.value ?? 1) > 0) throw new NewerData()
     return hits
@@ -172,12 +170,6 @@ function createSearch(reader: ViewReader, index: string, ranking: object): Ranki
 /** A search whose total says whether any document is newer than a stamp. */
 function findNewer(stamp: number) {
   return { size: 0, track_total_hits: 1, terminate_after: 1, query: { range: { [AT]: { gt: stamp } } } }
-}
-
-type Terms = {
-  readonly terms?: readonly string[]
-  readonly complete?: boolean
-  readonly _shards?: { readonly failed?: number }
 }
 
 /**
@@ -216,7 +208,7 @@ async function listTerms(
   const { connection, signal } = reader
   const alias = reader.names.state(index)
   const what = `list names of ${alias}`
-  const answer = await requestJson<Terms>(connection, {
+  const answer = await requestJson<Partial<estypes.TermsEnumResponse>>(connection, {
     what,
     path: `/${alias}/_terms_enum`,
     body: JSON.stringify({
@@ -241,11 +233,7 @@ async function listTerms(
 async function requireAllNames(
   reader: ViewReader,
   index: NamedIndex,
-  {
-    text,
-    until,
-    found,
-  }: { readonly text: string; readonly until: string | undefined; readonly found: readonly { readonly id: string }[] },
+  { text, until, found }: { text: string; until: string | undefined; found: readonly { readonly id: string }[] },
 ): Promise<void> {
   const name = reader.names.state(index)
   const from = toStateId(index, text)

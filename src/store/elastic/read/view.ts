@@ -10,7 +10,7 @@ import { countDocCharacters } from '#store/bounded-cache.ts'
 import { missingData } from '#store/failures.ts'
 import type { IsEnough, Moment, View } from '#store/port.ts'
 import { type RankingReads, rankingPage } from '#store/ranking.ts'
-import { type NamedRequest, parseHits, type Ref, requestParsed, WHOLE } from '../client/request.ts'
+import { parseHits, type Ref, requestParsed, WHOLE } from '../client/request.ts'
 import { type Checkpoint, toStamp, toVersion } from '../schema/checkpoint.ts'
 import { decodeDoc, formatHashTerm, parseHitDocs } from '../schema/documents.ts'
 import { findPartition, INDICES_AT_ONCE, type ReadCluster, toStateId } from '../schema/names.ts'
@@ -107,23 +107,17 @@ const MAX_FOUND = 16
 async function findDocs<I extends HistoryIndex>(
   reader: ViewReader,
   index: I,
-  {
-    field,
-    values,
-    isEnough,
-  }: { readonly field: string; readonly values: readonly bigint[]; readonly isEnough: IsEnough<I> | undefined },
+  { field, values, isEnough }: { field: string; values: readonly bigint[]; isEnough: IsEnough<I> | undefined },
 ): Promise<readonly DocOf<I>[]> {
   // By name of index, because an alias may point to another generation by now.
   const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
   const terms = values.map(formatHashTerm)
   const query = terms.length === 1 ? { term: { [field]: terms[0] } } : { terms: { [field]: terms } }
   const wanted = terms.length
+  const isPublished = ({ _id }: HistoryHit): boolean =>
+    (parseHeight(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height
   const docsOf = (hits: readonly HistoryHit[]) =>
-    sortById(
-      hits
-        .filter(({ _id }) => (parseHeight(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
-        .map(({ _id, _source }) => decodeDoc(index, _id, _source)),
-    )
+    sortById(hits.filter(isPublished).map(({ _id, _source }) => decodeDoc(index, _id, _source)))
   const search = { query, size: MAX_FOUND * wanted, wanted, by: field }
   const isEnoughHits = isEnough && ((hits: readonly HistoryHit[]) => isEnough(docsOf(hits)))
   const docs = wanted === 0 ? [] : docsOf(await searchHistory(reader, indices, { ...search, isEnough: isEnoughHits }))
@@ -206,18 +200,13 @@ function readPlaces(
   indices: readonly string[],
   { places: [first, last], size }: { readonly places: readonly string[]; readonly size: number },
 ): Promise<readonly ListedRecord[]> {
-  const question: NamedRequest = {
-    what: `search ${indices}`,
-    path: `/${indices}/_search`,
-    query: WHOLE,
-    body: `{"track_total_hits":false,"query":{"range":{"places":{"gte":"${first}","lte":"${last}"}}},"size":${size}}`,
-    signal,
-  }
+  const what = `search ${indices}`
+  const body = `{"track_total_hits":false,"query":{"range":{"places":{"gte":"${first}","lte":"${last}"}}},"size":${size}}`
+  const question = { what, path: `/${indices}/_search`, query: WHOLE, body, signal }
   return requestParsed(
     connection,
     question,
-    ({ text }) =>
-      parseHitDocs(listedRecords, text) ?? parseHits<HistoryHit>({ connection, what: question.what }, text).map(toRow),
+    ({ text }) => parseHitDocs(listedRecords, text) ?? parseHits<HistoryHit>({ connection, what }, text).map(toRow),
   )
 }
 

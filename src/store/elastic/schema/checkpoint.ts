@@ -75,18 +75,11 @@ export type Checkpoint = {
   readonly inventory?: Inventory | undefined
 }
 
-export type PublishedMeta = {
-  readonly end: Published
-  readonly batch: string
-  readonly partitions: PartitionStarts
-  readonly generations: Generations
-  /** See `Checkpoint.epoch`. */
-  readonly epoch?: number | undefined
-  readonly mending?: true | undefined
-  readonly inventory?: Inventory | undefined
-  /** `EDITION` of the program that published it. */
-  readonly edition: string
-}
+/** The record that readers use; `edition`: `EDITION` of the program that published it. */
+export type PublishedMeta = Pick<
+  Checkpoint,
+  'batch' | 'partitions' | 'generations' | 'epoch' | 'mending' | 'inventory'
+> & { readonly end: Published; readonly edition: string }
 
 /** Stamps per epoch: more than heights of any chain. */
 const STAMPS_PER_EPOCH = 2 ** 40
@@ -96,10 +89,7 @@ const STAMPS_PER_EPOCH = 2 ** 40
  * grow, even when a repair goes back to a smaller height. What a document is at a stamp follows from the chain alone, so
  * two loaders write the same.
  */
-export function toStamp({
-  end,
-  epoch = 0,
-}: Pick<PublishedMeta, 'epoch'> & { readonly end: { readonly height: number } }): number {
+export function toStamp({ end, epoch = 0 }: { end: Pick<Published, 'height'>; epoch?: number | undefined }): number {
   return epoch * STAMPS_PER_EPOCH + end.height
 }
 
@@ -211,19 +201,17 @@ function formatRecord(value: object): string {
   return JSON.stringify({ body: formatBody(value) })
 }
 
-type EndContent = Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'> & { readonly end: Published }
-
 /** The content of a checkpoint as text, for the loader's own file; undefined: there is no block yet. */
 export function formatContent({ end, partitions, filling, inventory }: Checkpoint): string | undefined {
   return end && formatBody({ end, partitions, filling, inventory })
 }
 
 /** undefined: the text is not one of `formatContent`. */
-export function parseContent(text: string): EndContent | undefined {
+export function parseContent(text: string) {
   const content = asRecord(JSON.parse(text))
   const end = parsePublishedRecord(content?.['end'])
   // Only this program writes the text.
-  return end && ({ ...content, end } as EndContent)
+  return end && { ...(content as Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'>), end }
 }
 
 /** As JSON, in which a time is a text, because a number would not be exact. */

@@ -36,11 +36,7 @@ export const DERIVED_NAMES = new Set<string>([...HISTORY_NAMES, ...STATE_INDICES
 export async function listIndices({ connection, names: { prefix } }: ReadCluster): Promise<readonly ExistingIndex[]> {
   const all = await requestJson<
     Readonly<Record<string, { readonly aliases: object; readonly mappings: Partial<Mapping> } | undefined>>
-  >(connection, {
-    what: 'read the indices',
-    path: `/${prefix}-*`,
-    query: { filter_path: '*.aliases,*.mappings' },
-  })
+  >(connection, { what: 'read the indices', path: `/${prefix}-*`, query: { filter_path: '*.aliases,*.mappings' } })
   return Object.entries(all).flatMap(([name, found]) => {
     const place = parseName(name.slice(prefix.length + 1))
     return found === undefined || place === undefined
@@ -84,13 +80,6 @@ export async function countEarlierDocuments(
   return documents
 }
 
-export async function deleteIndices(connection: ElasticConnection, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const what = `remove ${name}`
-    await requestJson(connection, { what, method: 'DELETE', path: `/${name}`, acceptedStatuses: [404] })
-  }
-}
-
 /**
  * The servers with a copy of each index (of one shard) that the elected master has in use. The master removes
  * a copy that missed a write before that write is acknowledged. Throws 'unavailable' without a master, or
@@ -123,11 +112,7 @@ export async function readShardCopies(
   return found
 }
 
-export type IndexState = {
-  readonly uuid: string
-  readonly closed: boolean
-  readonly aliases: ReadonlySet<string>
-}
+export type IndexState = { readonly uuid: string; readonly closed: boolean; readonly aliases: ReadonlySet<string> }
 
 /**
  * The states of the existing indices, including closed ones. `local`: as known to the server that answers, which needs no
@@ -253,13 +238,12 @@ async function searchEach(
   })
 }
 
-type Buckets = { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
-type KindsAnswer = { readonly aggregations?: { readonly kinds: Buckets } }
-
 /** Number of documents of each kind that a search sees in an index of several kinds. */
 export async function countKinds(connection: ElasticConnection, index: string): Promise<ReadonlyMap<string, number>> {
   // More kinds of state than there will ever be.
   const kinds = { terms: { field: KIND, size: 1_000 } }
-  const { aggregations } = await requestJson<KindsAnswer>(connection, toSearch(index, { size: 0, aggs: { kinds } }))
+  const request = toSearch(index, { size: 0, aggs: { kinds } })
+  type Kinds = { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
+  const { aggregations } = await requestJson<{ aggregations?: { readonly kinds: Kinds } }>(connection, request)
   return new Map(aggregations?.kinds.buckets.map(({ key, doc_count }) => [key, doc_count]))
 }

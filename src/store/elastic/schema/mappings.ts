@@ -151,8 +151,8 @@ export const stateShapes = { state: createStateShape(), series: toShape(series) 
 /** Checkpoint and published height, found by id. */
 export const metaShape = createShape({ body: storedOnly })
 
-/** Keys and their usage stay where they are when the documents of the chain change. */
-const KEYS_SCHEMA = 1
+/** The schema of keys and their usage, which stay where they are when the documents of the chain change. */
+const OF_KEYS = { schema: 1 }
 
 export const keysShape = createShape(
   {
@@ -165,15 +165,16 @@ export const keysShape = createShape(
     revoked: { type: 'long', index: false, doc_values: false },
   },
   {},
-  { schema: KEYS_SCHEMA },
+  OF_KEYS,
 )
 
 /** Requests by key, one document per day and process: [key, requests, time of the last request]. */
-export const usageShape = createShape(
-  { day: { type: 'long' }, process: { type: 'keyword' }, body: storedOnly },
-  {},
-  { schema: KEYS_SCHEMA },
-)
+const usageFields: Readonly<Record<string, Property>> = {
+  day: { type: 'long' },
+  process: { type: 'keyword' },
+  body: storedOnly,
+}
+export const usageShape = createShape(usageFields, {}, OF_KEYS)
 
 /**
  * Identifies the indices of history and state that this program creates; it may be unable to read those of another edition.

@@ -90,16 +90,9 @@ export async function acquireLease(cluster: Cluster, identity: Identity, require
   const seen = await awaitFreeCheckpoint(cluster, stored => require(cluster, stored, identity))
   if (seen === undefined) await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
   const { chainId, genesis, derivation } = identity
-  const empty = {
-    schema: SCHEMA,
-    chainId,
-    genesis,
-    derivation,
-    partitions: FIRST_PARTITION,
-    generations: names.generations,
-    filling: NOTHING_FILLED,
-    batch: '',
-  }
+  const { generations } = names
+  const nothing = { partitions: FIRST_PARTITION, generations, filling: NOTHING_FILLED, batch: '' }
+  const empty = { schema: SCHEMA, chainId, genesis, derivation, ...nothing }
   const next = { ...(seen?.checkpoint ?? empty), owner: crypto.randomUUID(), renewed: cluster.clock.now() }
   const held = await compareAndSet(cluster, next, seen)
   if (held === undefined)

@@ -61,12 +61,10 @@ export async function openRepair(lease: Lease, file: StateFile): Promise<RepairP
     },
     shut: () => lease.set({ mending: true }),
     blockAt: async height => {
-      const ref = {
-        index: cluster.names.partition(blocks, findPartition(lease.checkpoint().partitions, height)),
-        id: blockId(height),
-      }
-      const [got] = await getMany(cluster.connection, [ref], { realtime: true })
-      return got && decodeDoc(blocks, ref.id, got.source)
+      const index = cluster.names.partition(blocks, findPartition(lease.checkpoint().partitions, height))
+      const id = blockId(height)
+      const [got] = await getMany(cluster.connection, [{ index, id }], { realtime: true })
+      return got && decodeDoc(blocks, id, got.source)
     },
     endings: () => (isClear ? listEndings(cluster, lease.checkpoint(), file) : Promise.resolve([])),
     takeBack: height => revertBlocks(lease, file, height),
@@ -222,8 +220,6 @@ async function findPublishedContent(cluster: Cluster, published: PublishedMeta) 
   return damages.length > 0 ? undefined : toPublishedContent(names, published)
 }
 
-type FirstHeight = { readonly aggregations?: { readonly first: { readonly value: number | null } } }
-
 /** First heights of the partitions, from the published record and the stored blocks. */
 async function findPartitions(
   { connection, names }: Cluster,
@@ -238,7 +234,8 @@ async function findPartitions(
     if (!isKnown && !all.some(name => there.has(name))) return partitions
     const search = { size: 0, aggs: { first: { min: { field: HEIGHT } } } }
     const request = toSearch(String(all), search, { query: { ignore_unavailable: 'true' } })
-    const findFirst = async () => (await requestJson<FirstHeight>(connection, request)).aggregations?.first.value
+    type Answer = { readonly aggregations?: { readonly first: { readonly value: number | null } } }
+    const findFirst = async () => (await requestJson<Answer>(connection, request)).aggregations?.first.value
     const first = published?.[partition] ?? (await findFirst()) ?? undefined
     if (first === undefined) return partitions
     if (first <= (partitions.at(-1) ?? 0))

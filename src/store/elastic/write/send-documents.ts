@@ -61,15 +61,17 @@ async function sendInOrder(
   return false
 }
 
-type WantedHistory = SendOptions & { readonly partition: number; readonly history: Omit<History, 'filling'> }
-
 /**
  * Writes history, encoded lazily, until it is acknowledged. Throws 'defect' on a document that could not be stored. Returns
  * `BulkResult.searchable`.
  */
 export function writeHistory(
   cluster: Sender & { readonly names: Names },
-  { partition, history, ...options }: WantedHistory,
+  {
+    partition,
+    history,
+    ...options
+  }: SendOptions & { readonly partition: number; readonly history: Omit<History, 'filling'> },
 ): Promise<boolean> {
   const items = function* (): Generator<BulkItem, void, void> {
     for (const index of historyIndices) {
@@ -152,9 +154,6 @@ function readFormer(stored: Got | undefined, published: number): Before<string> 
   return { at: published, doc: before.doc && JSON.stringify(before.doc) }
 }
 
-/** Elasticsearch keeps the version of a deleted document for a minute (`index.gc_deletes`). */
-const FORCE_TIMEOUT_MS = 90_000
-
 /**
  * Makes sure that versioned writes were carried out. Elasticsearch ignores a write if a higher version is
  * stored or was deleted a moment ago. The document with the higher version is then deleted, and the write is
@@ -168,22 +167,18 @@ async function forceVersion(sender: Sender, items: readonly BulkItem[], version:
   await forgetDeletes(sender, indices, '0s')
   try {
     for (; left.length > 0; left = await findUnwritten(sender, items, version)) {
-      if (sender.clock.elapsed() - since > FORCE_TIMEOUT_MS)
-        throw new Failure(
-          'conflict',
-          `Newer versions of ${left[0]?.item.index} '${left[0]?.item.id}' keep appearing.`,
-          { help: 'Another program is writing to these indices. Stop it.' },
-        )
-      await sendBulk(
-        sender,
-        left.flatMap(({ seen }) => (seen === undefined ? [] : [seen])),
-      )
+      const { index, id } = left[0]?.item ?? {}
+      // Elasticsearch keeps the version of a deleted document for a minute (`index.gc_deletes`).
+      if (sender.clock.elapsed() - since > 90_000)
+        throw new Failure('conflict', `Newer versions of ${index} '${id}' keep appearing.`, {
+          help: 'Another program is writing to these indices. Stop it.',
+        })
+      const conflicting = left.flatMap(({ seen }) => seen ?? [])
+      await sendBulk(sender, conflicting)
       await sender.clock.sleep(300)
       await refresh(sender, indices)
-      await sendBulk(
-        sender,
-        left.map(({ item }) => item),
-      )
+      const again = left.map(({ item }) => item)
+      await sendBulk(sender, again)
     }
   } finally {
     await forgetDeletes(sender, indices, null)
@@ -300,10 +295,7 @@ export async function rewriteDocuments(
   const storedIn = (index: AnyIndex, id: string): string =>
     index.kind === 'state' ? names.state(index) : names.partition(index, partitionOf(id))
   const deletes = remove.map(({ index, id, stray }) =>
-    toItem('delete', {
-      index: stray ?? storedIn(index, id),
-      id: index.kind === 'state' ? toStateId(index, id) : id,
-    }),
+    toItem('delete', { index: stray ?? storedIn(index, id), id: index.kind === 'state' ? toStateId(index, id) : id }),
   )
   const written = put.map(({ index, doc }) => {
     const text = encodeDoc(index, doc)
@@ -317,9 +309,8 @@ export async function rewriteDocuments(
     const got = there[at]
     return got === undefined ? [] : [deleteSeenItem(item, got)]
   })
-  const indices = [
-    ...new Set([...deletes.map(({ index }) => index), ...put.map(({ index, doc }) => storedIn(index, doc.id))]),
-  ]
+  const changedIn = [...deletes.map(({ index }) => index), ...put.map(({ index, doc }) => storedIn(index, doc.id))]
+  const indices = [...new Set(changedIn)]
   // Merged partitions are read-only.
   const closed: string[] = []
   for (const name of indices) if (await isReadOnly(cluster.connection, name)) closed.push(name)
