@@ -41,10 +41,10 @@ export function baseTx(
   if (height % STAT_BLOCKS === 0) {
     const list = JSON.stringify(world.producers.map(({ key }) => key))
     const content = `{"currentList":${list},"pendingList":${list}}`
-    tx.receipts.push({ name: 'vote_producer.iost/stat', content })
+    tx.receipts.push({ funcName: 'vote_producer.iost/stat', content })
   }
   if (inflates(world, height)) tx.receipts.push(...inflationTx().receipts)
-  tx.receipts.push({ name: 'token.iost/issue', content: `["contribute","${parent.account}","${CONTRIBUTE}"]` })
+  tx.receipts.push({ funcName: 'token.iost/issue', content: `["contribute","${parent.account}","${CONTRIBUTE}"]` })
   return tx
 }
 
@@ -71,7 +71,7 @@ export function inflationTx(): Tx {
   for (const owner of [FOUNDATION, 'bonus.iost', 'issue.iost']) issue(tx, TOKENS.iost, owner, THIRD)
   transfer(tx, TOKENS.iost, ['issue.iost', 'vote_producer.iost'], THIRD)
   tx.receipts.push({
-    name: 'vote_producer.iost/topupCandidateBonus',
+    funcName: 'vote_producer.iost/topupCandidateBonus',
     content: `["${amountText(THIRD, TOKENS.iost.decimals)}","issue.iost"]`,
   })
   return tx

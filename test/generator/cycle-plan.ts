@@ -45,32 +45,7 @@ export function scheduleOf({ seed, profile, cycle }: Settings): Schedule {
  * for what grows: newcomers, block rewards and NFTs. Amounts are random in every cycle, up to the bounds
  * below. An account that starts with the most it can ever owe at once never falls below zero.
  */
-export const KINDS = [
-  'iost',
-  'nft',
-  'coin',
-  'play',
-  'route',
-  'multi',
-  'twins',
-  'failed',
-  'poor',
-  'freeze',
-  'unvote',
-  'pledge',
-  'ram',
-  'store',
-  'mint',
-  'signUp',
-  'exchange',
-  'text',
-  'none',
-] as const
-export type Kind = (typeof KINDS)[number]
-
-type Weights = Readonly<Record<Kind, number>>
-
-const MIXED: Weights = {
+const MIXED = {
   iost: 292,
   nft: 8,
   coin: 200,
@@ -91,7 +66,9 @@ const MIXED: Weights = {
   text: 6,
   none: 2,
 }
-const WEIGHTS: Readonly<Record<Profile, Weights>> = {
+export type Kind = keyof typeof MIXED
+export const KINDS = Object.keys(MIXED) as readonly Kind[]
+const WEIGHTS: Readonly<Record<Profile, typeof MIXED>> = {
   mixed: MIXED,
   sparse: MIXED,
   // A transaction without actions makes loaders request the whole block again, so large blocks rarely have one.
@@ -127,10 +104,9 @@ export type CyclePlan = {
   read(j: number): Plan
 }
 
-function tableOf(weights: Weights): readonly Kind[] {
-  const smallest = 0.1
-  return KINDS.flatMap(kind => new Array<Kind>(Math.round(weights[kind] / smallest)).fill(kind))
-}
+/** Each kind as often as its weight says, in tenths. */
+const tableOf = (weights: typeof MIXED): readonly Kind[] =>
+  KINDS.flatMap(kind => new Array<Kind>(Math.round(weights[kind] * 10)).fill(kind))
 
 export function cyclePlan({ seed, profile, holders, voters }: Settings): CyclePlan {
   const draws = createDraws()
@@ -162,22 +138,13 @@ export function cyclePlan({ seed, profile, holders, voters }: Settings): CyclePl
 }
 
 /** The amounts that every account needs when the cycles begin, in smallest units. The hub is the last entry. */
-export type Needs = {
-  readonly iost: Float64Array
-  readonly coin: Float64Array
-  readonly votes: Float64Array
-  readonly ram: Float64Array
-}
+export type Needs = Readonly<Record<'iost' | 'coin' | 'votes' | 'ram', Float64Array>>
 
 /** Sums the maximum that each account owes at once: all its payments of one half of a cycle. */
 export function needsOf(settings: Settings, schedule: Schedule): Needs {
   const places = settings.holders + 1
-  const needs = {
-    iost: new Float64Array(places),
-    coin: new Float64Array(places),
-    votes: new Float64Array(places),
-    ram: new Float64Array(places),
-  }
+  const none = () => new Float64Array(places)
+  const needs = { iost: none(), coin: none(), votes: none(), ram: none() }
   const add = (of: Float64Array, index: number, most: number): void => {
     const place = index === HUB_INDEX ? places - 1 : index
     of[place] = (of[place] ?? 0) + most

@@ -72,7 +72,7 @@ function play(at: At, plan: Plan): void {
   call(at, contract, at.back ? 'claim' : 'play', `["${at.drawn % 100}","${memoOf(at)}"]`, `["${at.drawn % 1000}"]`)
   const win = at.drawn % 7 === 0
   at.tx.receipts.push({
-    name: `${contract}/${at.back ? 'claim' : 'play'}`,
+    funcName: `${contract}/${at.back ? 'claim' : 'play'}`,
     content: `{"round":${at.drawn % 100_000},"player":"${player}","win":${win}}`,
   })
   transfer(at.tx, TOKENS.iost, at.back ? [contract, player] : [player, contract], units, { memo: 'game' })
@@ -93,8 +93,8 @@ function route(at: At, plan: Plan): void {
   for (const [from, to] of at.back ? steps.toReversed() : steps)
     transfer(at.tx, TOKENS.iost, at.back ? [to, from] : [from, to], units)
   at.tx.receipts.push(
-    { name: `${inner}/store`, content: `["${player}","${units}"]` },
-    { name: `${outer}/route`, content: 'routed' },
+    { funcName: `${inner}/store`, content: `["${player}","${units}"]` },
+    { funcName: `${outer}/route`, content: 'routed' },
   )
 }
 
@@ -119,7 +119,7 @@ function fail(at: At, plan: Plan, status: number): void {
   const data = `["iost","${payer}","${to}","99999999999","${memoOf(at)}"]`
   const nowhere = at.j % 5 === 0
   const [contract, receiver] = nowhere ? ['nosuch.iost', 'nosuch.iost'] : ['token.iost', to]
-  at.tx.actions.push({ contract, name: 'transfer', data, from: payer, to: receiver })
+  at.tx.actions.push({ contract, actionName: 'transfer', data, from: payer, to: receiver })
   at.tx.status = status
   at.tx.message =
     status === NO_BALANCE
@@ -237,7 +237,7 @@ function telling(at: At, plan: Plan): void {
   at.tx.publisher = name(at, plan.a)
   const text = at.drawn % 2 === 0 ? 'free text, 没有 JSON' : '[1,2'
   call(at, 'system.iost', 'receipt', JSON.stringify([text]), '[]')
-  at.tx.receipts.push({ name: 'system.iost/receipt', content: text })
+  at.tx.receipts.push({ funcName: 'system.iost/receipt', content: text })
 }
 
 const FILL: Readonly<Record<Kind, (at: At, plan: Plan) => void>> = {

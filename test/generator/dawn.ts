@@ -24,7 +24,7 @@ const RAM_BYTES = 137_438_953_472
 function create(tx: Tx, token: keyof typeof TOKENS, total: string, config: object): void {
   const { symbol, issuer } = TOKENS[token]
   const encoded = Buffer.from(JSON.stringify(config)).toString('base64')
-  tx.receipts.push({ name: 'token.iost/create', content: `["${symbol}","${issuer}",${total},"${encoded}"]` })
+  tx.receipts.push({ funcName: 'token.iost/create', content: `["${symbol}","${issuer}",${total},"${encoded}"]` })
   tx.effects.push({ kind: 'create', token: symbol })
 }
 
@@ -96,7 +96,7 @@ function tokenTx(which: 'coin' | 'mint', first: number): Tx {
   const encoded = Buffer.from(JSON.stringify(config)).toString('base64')
   const data = `["${symbol}","${issuer}",${COINS},${JSON.stringify(config)}]`
   addAction(tx, 'token.iost/create', data, [issuer, 'token.iost'])
-  tx.receipts.push({ name: 'token.iost/create', content: `["${symbol}","${issuer}",${COINS},"${encoded}"]` })
+  tx.receipts.push({ funcName: 'token.iost/create', content: `["${symbol}","${issuer}",${COINS},"${encoded}"]` })
   tx.effects.push({ kind: 'create', token: symbol })
   if (first > 0) addAction(tx, 'token.iost/issue', issue(tx, token, issuer, first, true), ['', issuer])
   return tx

@@ -139,7 +139,7 @@ export function listSuite(store: () => Store, height = chain.settings.blocks): v
   test('every collection has each of its NFTs with its owner, and each of its owners with a count', async () => {
     const own = new Map(truth.collections().map(collection => [collection, [] as string[]]))
     const transactions = Array.from({ length: height + 1 }, (_, at) => userTransactions(chain.world, at)).flat()
-    for (const { name, content } of transactions.flatMap(({ receipts }) => receipts)) {
+    for (const { funcName: name, content } of transactions.flatMap(({ receipts }) => receipts)) {
       if (!name.startsWith('token721.iost/')) continue
       const [collection = '', first = '', second = '', id] = JSON.parse(content) as readonly string[]
       if (name.endsWith('/issue')) own.get(collection)?.push(first)

@@ -50,7 +50,7 @@ export function issueNft(tx: Tx, collection: Collection, to: string, id: string)
   const metadata = METADATA[Number(id) % METADATA.length]?.(id) ?? ''
   const data = JSON.stringify([collection, to, metadata])
   addAction(tx, 'token721.iost/issue', data, ['', to], `["${id}"]`)
-  tx.receipts.push({ name: 'token721.iost/issue', content: data })
+  tx.receipts.push({ funcName: 'token721.iost/issue', content: data })
   tx.effects.push({ kind: 'nft', collection, from: '', to })
 }
 
@@ -63,7 +63,7 @@ export function giveNft(
 ): void {
   const content = JSON.stringify([collection, from, to, id])
   if (own) addAction(tx, 'token721.iost/transfer', content, [from, to])
-  tx.receipts.push({ name: 'token721.iost/transfer', content })
+  tx.receipts.push({ funcName: 'token721.iost/transfer', content })
   tx.effects.push({ kind: 'nft', collection, from, to })
 }
 
@@ -72,7 +72,7 @@ export function collectionTx(collection: Collection): Tx {
   const tx = emptyTx(HUB, GAS)
   const data = JSON.stringify([collection, HUB, MOST_NFTS])
   addAction(tx, 'token721.iost/create', data, [HUB, 'token721.iost'])
-  tx.receipts.push({ name: 'token721.iost/create', content: data })
+  tx.receipts.push({ funcName: 'token721.iost/create', content: data })
   for (const [number, owner] of FIRST_OWNERS.entries()) issueNft(tx, collection, owner, String(number))
   giveNft(tx, { collection, id: '0' }, [FOUNDER, HUB], true)
   return tx

@@ -1,5 +1,5 @@
+import { statusName } from '#chain/receipt-hash.ts'
 import { baseTx, gasOf, inflates, inflationTx, userTransactions } from './content.ts'
-import { statusText } from './hashing.ts'
 import { blockTime } from './time.ts'
 import { OK, type Tx } from './transaction.ts'
 import { txHash } from './transaction-hash.ts'
@@ -56,8 +56,8 @@ export function rowsOfTransaction(
   at: { readonly height: number; readonly position: number },
   deployed: ReadonlySet<string>,
 ): readonly Row[] {
-  const status = statusText(tx.status)
-  const rows: Row[] = tx.actions.map(({ contract, name, data, from, to }, index) => {
+  const status = statusName(tx.status)
+  const rows: Row[] = tx.actions.map(({ contract, actionName: name, data, from, to }, index) => {
     const names = namesOf(from, to, tx.publisher)
     const keys = keysOf(names, contract, name, deployed)
     if (deployed.has(contract)) keys.push(`called/${tx.publisher}/${contract}/${name}`)
@@ -65,7 +65,7 @@ export function rowsOfTransaction(
     if (tx.status === OK && contract === 'auth.iost' && name === 'signUp') keys.push(`created/${tx.publisher}`)
     if (tx.status === OK) {
       // A delayed transaction has no receipts yet, so it owns none.
-      const owns = tx.receipts.some(said => said.name === `${contract}/${name}` && said.content === data)
+      const owns = tx.receipts.some(({ funcName, content }) => funcName === `${contract}/${name}` && content === data)
       if (owns) keys.push(...movedBy(`${contract}/${name}`, data, namesOf(from, to)))
       if (DEPLOYING.test(`${contract}/${name}`)) keys.push('contracts')
     }
@@ -90,7 +90,7 @@ type FirstRowPlace = { readonly height: number; readonly position: number; reado
 /** Rows of the receipts that no action owns. `first`: the place of the first one. */
 function rowsOfReceipts(tx: Tx, first: FirstRowPlace, deployed: ReadonlySet<string>): readonly Row[] {
   const rows: Row[] = []
-  for (const { name, content, row } of tx.receipts) {
+  for (const { funcName: name, content, row } of tx.receipts) {
     if (row === undefined) continue
     const [from, to] = row
     const [contract = '', action = ''] = name.split('/')
@@ -104,7 +104,7 @@ function rowsOfReceipts(tx: Tx, first: FirstRowPlace, deployed: ReadonlySet<stri
       action,
       data: content,
       returned: '',
-      status: statusText(tx.status),
+      status: statusName(tx.status),
       from,
       to,
       keys,

@@ -1,3 +1,4 @@
+import type { Action, Receipt } from '#chain/block.ts'
 import { DEAD, TOKENS, type Token } from './names.ts'
 import { signedTimes } from './time.ts'
 
@@ -5,28 +6,17 @@ import { signedTimes } from './time.ts'
 export const CHAIN = 1024
 
 /** Gas ratio, limit of ordinary transactions and limit of base ones, × 100 as in hash inputs. */
-export const GAS_RATIO = 100
-const GAS_LIMIT = 400_000_000
-const BASE_GAS_LIMIT = 100_000_000
+export const GAS_RATIO = 100n
+const GAS_LIMIT = 400_000_000n
+const BASE_GAS_LIMIT = 100_000_000n
 
 /**
  * A transaction is described twice: in the node's form (actions, receipts) and, for the truth, as effects and
  * parties. Code that reads the node's form must arrive at the same effects.
  */
-type Action = {
-  readonly contract: string
-  readonly name: string
-  readonly data: string
-  /** The parties of the row. */
-  readonly from: string
-  readonly to: string
-}
-type Receipt = {
-  readonly name: string
-  readonly content: string
-  /** Parties of the row of this receipt; absent: it has no row (no movement, or an action's own receipt). */
-  readonly row?: readonly [from: string, to: string]
-}
+type RowAction = Action & { readonly from: string; readonly to: string }
+/** `row`: the parties of the row of this receipt; absent: it has no row (no movement, or an action's own receipt). */
+type RowReceipt = Receipt & { readonly row?: readonly [from: string, to: string] }
 
 type Movement = { readonly token: string; readonly from: string; readonly to: string }
 
@@ -42,8 +32,7 @@ export type Effect =
   | { readonly kind: 'signUp'; readonly name: string }
   | { readonly kind: 'deploy'; readonly contract: string }
 
-/** Status texts by their number on the chain. */
-export const STATUS = ['SUCCESS', 'GAS_RUN_OUT', 'BALANCE_NOT_ENOUGH', 'WRONG_PARAMETER', 'RUNTIME_ERROR'] as const
+/** Numbers of statuses on the chain. */
 export const OK = 0
 export const NO_BALANCE = 2
 export const BROKEN = 4
@@ -61,9 +50,9 @@ export type Tx = {
   gas: number
   status: number
   message: string
-  readonly actions: Action[]
+  readonly actions: RowAction[]
   readonly returns: string[]
-  readonly receipts: Receipt[]
+  readonly receipts: RowReceipt[]
   readonly ram: (readonly [payer: string, bytes: number])[]
   readonly effects: Effect[]
 }
@@ -109,14 +98,14 @@ type Parties = readonly [from: string, to: string]
 
 /** Adds a successful action `contract/name`. */
 export function addAction(tx: Tx, called: string, data: string, [from, to]: Parties, returned = '[]'): void {
-  const [contract = '', name = ''] = called.split('/')
-  tx.actions.push({ contract, name, data, from, to })
+  const [contract = '', actionName = ''] = called.split('/')
+  tx.actions.push({ contract, actionName, data, from, to })
   tx.returns.push(returned)
 }
 
 /** Receipts of system contracts, and their effects. `own`: the action has the same arguments and owns the receipt. */
-function addReceipt(tx: Tx, name: string, content: string, { own, row }: { own: boolean; row: Parties }): string {
-  tx.receipts.push(own ? { name, content } : { name, content, row })
+function addReceipt(tx: Tx, funcName: string, content: string, { own, row }: { own: boolean; row: Parties }): string {
+  tx.receipts.push(own ? { funcName, content } : { funcName, content, row })
   return content
 }
 
@@ -177,7 +166,7 @@ export function signUp(tx: Tx, name: string, key: string, own = false): string {
 export function vote(tx: Tx, voter: string, producer: string, units: number): string {
   transfer(tx, iost, [voter, 'vote.iost'], units)
   const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
-  tx.receipts.push({ name: 'vote_producer.iost/vote', content })
+  tx.receipts.push({ funcName: 'vote_producer.iost/vote', content })
   tx.effects.push({ kind: 'vote', voter, producer, units })
   return content
 }
@@ -185,7 +174,7 @@ export function vote(tx: Tx, voter: string, producer: string, units: number): st
 export function unvote(tx: Tx, voter: string, producer: string, units: number, due: string): string {
   freeze(tx, iost, ['vote.iost', voter], units, { due })
   const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
-  tx.receipts.push({ name: 'vote_producer.iost/unvote', content })
+  tx.receipts.push({ funcName: 'vote_producer.iost/unvote', content })
   tx.effects.push({ kind: 'vote', voter, producer, units: -units })
   return content
 }
@@ -193,14 +182,14 @@ export function unvote(tx: Tx, voter: string, producer: string, units: number, d
 export function pledge(tx: Tx, pledger: string, to: string, units: number): string {
   transfer(tx, iost, [pledger, 'gas.iost'], units)
   const content = `["${pledger}","${to}","${amountText(units, 8)}"]`
-  tx.receipts.push({ name: 'gas.iost/pledge', content })
+  tx.receipts.push({ funcName: 'gas.iost/pledge', content })
   return content
 }
 
 export function unpledge(tx: Tx, pledger: string, from: string, units: number, due: string): string {
   freeze(tx, iost, ['gas.iost', pledger], units, { due })
   const content = `["${pledger}","${from}","${amountText(units, 8)}"]`
-  tx.receipts.push({ name: 'gas.iost/unpledge', content })
+  tx.receipts.push({ funcName: 'gas.iost/unpledge', content })
   return content
 }
 
