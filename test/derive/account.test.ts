@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
-import { deriveChain } from '#test/support/stores/derived-chain.ts'
-import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
-import { sendReceipts } from '#test/support/stores/hand-made-derived.ts'
+import { receipt } from '#test/support/stores/hand-made.ts'
+import { derive, sendReceipts } from '#test/support/stores/hand-made-derived.ts'
 
 /** Account alice00 after receipts of auth.iost, each given as a name and the arguments after the account. */
 function after(...said: readonly (readonly [name: string, ...args: readonly unknown[]])[]) {
   const receipts = said.map(([name, ...args]) => receipt(`auth.iost/${name}`, ['alice00', ...args]))
-  const { state } = deriveChain(chainOf([genesis()], [transaction({ receipts })]))
+  const { state } = derive([sendReceipts(...receipts)])
   const { permissions, groups } = state.get(accounts, 'alice00') ?? {}
   return { permissions: permissions?.filter(({ name }) => name !== 'active' && name !== 'owner'), groups }
 }
@@ -15,24 +14,17 @@ const key = (id: string, weight: string) => ({ id, is_key_pair: true, weight, pe
 const other = (id: string, permission: string, weight: string) => ({ id, is_key_pair: false, weight, permission })
 
 test('applyAccount: assigning a key again changes its weight, assigning an account again adds it again', () => {
-  expect(
-    after(
-      ['addPermission', 'perm', 1],
-      ['assignPermission', 'perm', 'key1', 1],
-      ['assignPermission', 'perm', 'bob0000@active', 2],
-      ['assignPermission', 'perm', 'key1', 7],
-      ['assignPermission', 'perm', 'bob0000@active', 8],
-      // An item is found by its id alone, with any permission.
-      ['assignPermission', 'perm', 'bob0000', 9],
-    ).permissions,
-  ).toEqual([
-    {
-      name: 'perm',
-      group_names: [],
-      items: [key('key1', '7'), other('bob0000', 'active', '9'), other('bob0000', 'active', '8')],
-      threshold: '1',
-    },
-  ])
+  const { permissions } = after(
+    ['addPermission', 'perm', 1],
+    ['assignPermission', 'perm', 'key1', 1],
+    ['assignPermission', 'perm', 'bob0000@active', 2],
+    ['assignPermission', 'perm', 'key1', 7],
+    ['assignPermission', 'perm', 'bob0000@active', 8],
+    // An item is found by its id alone, with any permission.
+    ['assignPermission', 'perm', 'bob0000', 9],
+  )
+  const items = [key('key1', '7'), other('bob0000', 'active', '9'), other('bob0000', 'active', '8')]
+  expect(permissions).toEqual([{ name: 'perm', group_names: [], items, threshold: '1' }])
 })
 
 test('applyAccount: revoking removes the first item with that key, or with that account and permission', () => {
@@ -84,5 +76,5 @@ test('applyAccount: permissions keep the name of a dropped group until it is rev
 
 test('applyAccount: a receipt of an account that never signed up stops the load', () => {
   const tx = sendReceipts(receipt('auth.iost/addGroup', ['nobody0', 'grp']))
-  expect(() => deriveChain(chainOf([genesis()], [tx]))).toThrow('addGroup of "nobody0", which was never registered.')
+  expect(() => derive([tx])).toThrow('addGroup of "nobody0", which was never registered.')
 })
