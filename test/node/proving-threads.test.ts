@@ -25,14 +25,7 @@ const mortal =
   listener => {
     const thread = open(listener)
     let given = 0
-    return {
-      ...thread,
-      post: asked => {
-        given += 1
-        if (given === last) thread.end()
-        else thread.post(asked)
-      },
-    }
+    return { ...thread, post: asked => (++given === last ? thread.end() : thread.post(asked)) }
   }
 
 test('message: blocks arrive unchanged', async () => {
@@ -69,10 +62,8 @@ test('threads: none start for too few blocks', async () => {
 
 test('threads: the main thread continues when they die, and no block is missing', async () => {
   const events: BlockEvent[] = []
-  const given = await read(honest, RANGE, {
-    threads: { ...threads, open: mortal(3) },
-    onBlockEvent: event => events.push(event),
-  })
+  const onBlockEvent = (event: BlockEvent) => events.push(event)
+  const given = await read(honest, RANGE, { threads: { ...threads, open: mortal(3) }, onBlockEvent })
   expect(given.blocks).toEqual([...(await slice(RANGE))])
   expect(given.failure).toBeUndefined()
   expect(events.map(({ type }) => type)).toEqual(['thread_died', 'thread_died'])
