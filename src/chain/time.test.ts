@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dayOfDate, exactIso, formatDate, fromIso, highestPossible, toDay, toIso } from './time.ts'
 
-const TIMES: readonly (readonly [bigint, string])[] = [
+test.each<readonly [bigint, string]>([
   [0n, '1970-01-01T00:00:00.000Z'],
   [1795249532500320384n, '2026-11-21T08:25:32.500Z'],
   [999999n, '1970-01-01T00:00:00.000Z'],
@@ -12,8 +12,7 @@ const TIMES: readonly (readonly [bigint, string])[] = [
   [1541847845000000000n, '2018-11-10T11:04:05.000Z'],
   [2n ** 63n - 1n, '2262-04-11T23:47:16.854Z'],
   [-(2n ** 63n), '1677-09-21T00:12:43.145Z'],
-]
-test.each(TIMES)('toIso: %p ns, cut to milliseconds', (ns, iso) => {
+])('toIso: %p ns, cut to milliseconds', (ns, iso) => {
   expect(toIso(ns)).toBe(iso)
 })
 
@@ -37,7 +36,7 @@ test.each([
   expect(fromIso(iso)?.first).toBe(ns)
 })
 
-const SPANS: readonly (readonly [string, bigint, bigint])[] = [
+test.each<readonly [string, bigint, bigint]>([
   ['1970-01-01T00:00:00Z', 0n, 999_999_999n],
   ['2026-11-21T08:25:32.500Z', 1795249532500000000n, 1795249532500999999n],
   ['2026-11-21T08:25:32.5Z', 1795249532500000000n, 1795249532599999999n],
@@ -49,8 +48,7 @@ const SPANS: readonly (readonly [string, bigint, bigint])[] = [
   ['1969-12-31T23:59:59.999999999Z', -1n, -1n],
   ['0000-01-01T00:00:00Z', -62167219200000000000n, -62167219199000000001n],
   ['9999-12-31T23:59:59.999Z', 253402300799999000000n, 253402300799999999999n],
-]
-test.each(SPANS)('fromIso: %p covers the whole of its last given unit', (iso, first, last) => {
+])('fromIso: %p covers the whole of its last given unit', (iso, first, last) => {
   expect(fromIso(iso)).toEqual({ first, last })
 })
 

@@ -13,12 +13,9 @@ function poolOf(names: readonly string[]) {
 function sharesOf(names: readonly string[], most: number) {
   const { clock, pool } = poolOf(names)
   const shares = createShares(pool, clock.elapsed, most)
-  const nameOf = (member: (typeof pool.members)[number] | undefined) => member?.endpoint.name.slice(7)
-  const named = (name: string) => {
-    const member = pool.members.find(each => nameOf(each) === name)
-    if (member === undefined) throw new Error(name)
-    return member
-  }
+  type Member = (typeof pool.members)[number]
+  const nameOf = (member: Member | undefined) => member?.endpoint.name.slice(7)
+  const named = (name: string) => pool.members.find(each => nameOf(each) === name) as Member
   const taken = (times: number): string => Array.from({ length: times }, () => nameOf(shares.take(9)) ?? '-').join(' ')
   return { pool, shares, named, taken }
 }
@@ -121,11 +118,7 @@ function asking(
     signal: new AbortController().signal,
   })
   const of = (node: string): readonly Request[] => open.filter(request => request.node === node)
-  const at = (node: string, from: number): Request => {
-    const found = open.find(request => request.node === node && request.at === from)
-    if (found === undefined) throw new Error(`${node} was not asked for ${from}.`)
-    return found
-  }
+  const at = (node: string, from: number) => of(node).find(request => request.at === from) as Request
   return { ranges, open, of, at, asked, settle: clock.settle }
 }
 

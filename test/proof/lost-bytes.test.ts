@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
+import { LINKED } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { BlockEvent } from '#node/block-requests.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
-import { forgedChain } from '../support/nodes/forged-chain.ts'
+import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
 import { recording, rpcAnswers } from '../support/nodes/recording.ts'
 
 const HEIGHT = 1201
@@ -21,22 +22,11 @@ async function rawAnswer(message: string, bytes: Uint8Array): Promise<Uint8Array
   return Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)])
 }
 
-type Told = { readonly shown: (text: string) => string; readonly raw: Uint8Array }
-
 /** Reads blocks 1200 … 1202 of a chain in which a receipt of 1201 has bytes that are not UTF-8. */
-async function read({ shown, raw }: Told) {
-  const chain = forgedChain(
-    await recording(),
-    {
-      height: HEIGHT,
-      rehashed: true,
-      alter: ({ transactions }) => {
-        const receipt = transactions[1]?.tx_receipt
-        if (receipt !== undefined) receipt['message'] = 'within a \udce6\udc96'
-      },
-    },
-    1202,
-  )
+async function read(shown: (text: string) => string, raw: Uint8Array) {
+  const alter = ({ transactions }: Written) =>
+    Object.assign(transactions[1]?.tx_receipt ?? {}, { message: 'within a \udce6\udc96' })
+  const chain = forgedChain(await recording(), { height: HEIGHT, rehashed: true, alter }, 1202)
   const lossy = (text: string): string => shown(text.replaceAll(/\\udc[89a-f][0-9a-f]/g, '\ufffd'))
   await using faulty = await startFaultyNode(
     ({ path }) => (path === `/getRawBlockByNumber/${HEIGHT}/true` ? new Response(new Uint8Array(raw)) : undefined),
@@ -44,13 +34,9 @@ async function read({ shown, raw }: Told) {
     { ...chain, blockText: height => lossy(chain.blockText(height) ?? '') },
   )
   const events: BlockEvent[] = []
-  const node = createNode({
-    urls: [faulty.url],
-    clock: idleClock(),
-    // A made-up chain cannot be signed.
-    prove: 'linked',
-    onBlockEvent: event => events.push(event),
-  })
+  const onBlockEvent = (event: BlockEvent) => events.push(event)
+  // A made-up chain cannot be signed.
+  const node = createNode({ urls: [faulty.url], clock: idleClock(), prove: 'linked', onBlockEvent })
   try {
     const blocks = await Array.fromAsync(node.blocks({ from: 1200, to: 1202 }))
     return { blocks, events }
@@ -65,12 +51,8 @@ async function read({ shown, raw }: Told) {
 const same = (text: string): string => text
 
 test('lost bytes: their receipt is proved by the raw block, reported and counted', async () => {
-  const { blocks, events } = await read({ shown: same, raw: await rawAnswer('within a CUT', CUT) })
-  expect(blocks?.map(({ proof }) => proof)).toEqual([
-    { level: 'linked' },
-    { level: 'linked', lost: 1 },
-    { level: 'linked' },
-  ])
+  const { blocks, events } = await read(same, await rawAnswer('within a CUT', CUT))
+  expect(blocks?.map(({ proof }) => proof)).toEqual([LINKED, { ...LINKED, lost: 1 }, LINKED])
   expect(blocks?.[1]?.block.transactions[1]?.receipt.message).toBe('within a \ufffd\ufffd')
   expect(events).toEqual([{ type: 'lost_bytes', height: HEIGHT, receipts: 1 }])
 })
@@ -83,7 +65,7 @@ test('lost bytes: no other receipt is accepted, not even one that seems to have 
       const at = text.includes(`"number":"${HEIGHT}"`) ? text.lastIndexOf('"message":""') : -1
       return at < 0 ? text : `${text.slice(0, at)}${forged}${text.slice(at + '"message":""'.length)}`
     }
-    const { failure, events } = await read({ shown, raw })
+    const { failure, events } = await read(shown, raw)
     expect([failure?.kind, failure?.details['height']]).toEqual(['bad_block', HEIGHT])
     expect(events).toEqual([])
   }
@@ -97,16 +79,16 @@ test('lost bytes: the JSON must contain the rest of the raw receipt, and its byt
     [/"ram_usage":\{[^}]*\}(?=,\s*"status_code":"\w+",\s*"message":"within a)/, '"ram_usage":{"admin":"1"}'],
     [/"gas_usage":[0-9.]+(?=,\s*"ram_usage":\{[^}]*\},\s*"status_code":"\w+",\s*"message":"within a)/, '"gas_usage":7'],
   ] as const) {
-    const { failure } = await read({ shown: text => text.replace(from, to), raw: right })
+    const { failure } = await read(text => text.replace(from, to), right)
     expect([from, failure?.message]).toEqual([from, expect.stringContaining('differs in the raw block')])
   }
   const wrong = await rawAnswer('within a CUT', Buffer.from([0xe6, 0x97]))
-  expect((await read({ shown: same, raw: wrong })).failure?.message).toContain('merkle root of its receipts')
+  expect((await read(same, wrong)).failure?.message).toContain('merkle root of its receipts')
 })
 
 test('lost bytes: if the raw form lost them too, a cut character is found by the root', async () => {
   const lost = await rawAnswer('within a CUT', Buffer.from('\ufffd\ufffd'))
-  expect((await read({ shown: same, raw: lost })).blocks?.[1]?.proof).toEqual({ level: 'linked', lost: 1 })
+  expect((await read(same, lost)).blocks?.[1]?.proof).toEqual({ level: 'linked', lost: 1 })
   const shown = (text: string): string => text.replace('within a ', 'outside ')
-  expect((await read({ shown, raw: lost })).failure?.kind).toBe('bad_block')
+  expect((await read(shown, lost)).failure?.kind).toBe('bad_block')
 })
