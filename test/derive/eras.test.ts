@@ -131,7 +131,7 @@ describe('delayed transactions', () => {
   test('deriveBlock: the sender pays the RAM in which the chain keeps one, and has it back when it was carried out', () => {
     const kept = BigInt(32 + 'alice00'.length + 32)
     const sent = transaction({ delay: 5n * SECOND, receipt: { ramUsage: [['alice00', kept]] } })
-    const ramAfter = (...blocks: Parameters<typeof derive>) => {
+    const ramAfter = (...blocks: readonly (readonly Transaction[])[]) => {
       const { state } = derive(...blocks)
       return [state.get(balances, 'ram/alice00')?.amount, state.get(resources, 'alice00')?.ram_used]
     }

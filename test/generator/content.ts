@@ -4,9 +4,8 @@ import { FOUNDATION, TOKENS } from './names.ts'
 import { addAction, amountText, emptyTx, issue, type Tx, transfer } from './transaction.ts'
 import { type World, witnessOf } from './world.ts'
 
-/** The contribute that is paid for one block, in tokens; the next constant is in 10^-8. */
-const CONTRIBUTE = '3.28513441'
-const CONTRIBUTE_UNITS = 328_513_441
+/** The contribute that is paid for one block, in 10^-8. */
+const CONTRIBUTE = 328_513_441
 /** Interval of the lists of producers, in blocks. */
 const STAT_BLOCKS = 1200
 
@@ -20,21 +19,16 @@ export function userTransactions(world: World, height: number): readonly Tx[] {
   if (height < dawn) return dawnTransactions(world, height)
   const cycle = Math.floor((height - dawn) / settings.cycle)
   const offset = (height - dawn) % settings.cycle
-  const end = schedule.first(offset + 1)
-  const made: Tx[] = []
-  for (let k = schedule.first(offset); k < end; k += 1) made.push(cycleTransaction(world, cycle, k))
-  return made
+  const first = schedule.first(offset)
+  const length = schedule.first(offset + 1) - first
+  return Array.from({ length }, (_, at) => cycleTransaction(world, cycle, first + at))
 }
 
 /**
  * A block's base transaction: it names the parent's witness and gas × 100, and pays the reward for the parent. At
  * intervals it has the list of producers and the inflation, too.
  */
-export function baseTx(
-  world: World,
-  height: number,
-  { gas, time }: { readonly gas: number; readonly time: string },
-): Tx {
+export function baseTx(world: World, height: number, { gas, time }: { gas: number; time: string }): Tx {
   const parent = witnessOf(world, height - 1)
   const tx = emptyTx('base.iost', 0, { baseTime: time })
   addAction(tx, 'base.iost/exec', `[{"parent":["${parent.key}", "${gas}", false]}]`, ['', ''], '[""]')
@@ -44,14 +38,17 @@ export function baseTx(
     tx.receipts.push({ funcName: 'vote_producer.iost/stat', content })
   }
   if (inflates(world, height)) tx.receipts.push(...inflationTx().receipts)
-  tx.receipts.push({ funcName: 'token.iost/issue', content: `["contribute","${parent.account}","${CONTRIBUTE}"]` })
+  tx.receipts.push({
+    funcName: 'token.iost/issue',
+    content: `["contribute","${parent.account}","${amountText(CONTRIBUTE, 8)}"]`,
+  })
   return tx
 }
 
 /** The receiver of the reward for the parent block, and the amount in 10^-8. */
 export const rewardOf = (world: World, height: number): { readonly to: string; readonly units: number } => ({
   to: witnessOf(world, height - 1).account,
-  units: CONTRIBUTE_UNITS,
+  units: CONTRIBUTE,
 })
 
 /** A third of what is issued each time, in 10^-8 IOST. */

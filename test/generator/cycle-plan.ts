@@ -1,16 +1,6 @@
 import { createDraws } from './random.ts'
 import type { Profile, Settings } from './settings.ts'
 
-/** The transactions per block of a cycle, the same in every cycle. */
-export type Schedule = {
-  /** Number of transactions of a cycle, which is even. The second half reverts the first one. */
-  readonly count: number
-  /** Number of the first transaction of a block of the cycle; for the offset `cycle`: `count`. */
-  first(offset: number): number
-  /** Offset of the block that contains the k-th transaction of the cycle. */
-  offset(k: number): number
-}
-
 type Draw = ReturnType<typeof createDraws>
 
 const COUNTS: Readonly<Record<Profile, (draws: Draw) => number>> = {
@@ -23,7 +13,8 @@ const COUNTS: Readonly<Record<Profile, (draws: Draw) => number>> = {
   },
 }
 
-export function scheduleOf({ seed, profile, cycle }: Settings): Schedule {
+/** The transactions per block of a cycle, the same in every cycle. */
+export function scheduleOf({ seed, profile, cycle }: Settings) {
   const draws = createDraws()
   const firsts = new Uint32Array(cycle + 1)
   let total = 0
@@ -36,7 +27,14 @@ export function scheduleOf({ seed, profile, cycle }: Settings): Schedule {
   firsts[cycle] = total
   const offsets = new Uint32Array(total)
   for (let offset = 0; offset < cycle; offset += 1) offsets.fill(offset, firsts[offset] ?? 0, firsts[offset + 1] ?? 0)
-  return { count: total, first: offset => firsts[offset] ?? 0, offset: k => offsets[k] ?? 0 }
+  return {
+    /** Number of transactions of a cycle, which is even. The second half reverts the first one. */
+    count: total,
+    /** Number of the first transaction of a block of the cycle; for the offset `cycle`: `count`. */
+    first: (offset: number): number => firsts[offset] ?? 0,
+    /** Offset of the block that contains the k-th transaction of the cycle. */
+    offset: (k: number): number => offsets[k] ?? 0,
+  }
 }
 
 /**
@@ -86,29 +84,14 @@ export const HUB_INDEX = -1
 const FROM_HUB = 0.14
 const TO_HUB = 0.15
 
-/** This object is changed in place by `read`. */
-export type Plan = {
-  kind: Kind
-  /** The account that pays first. */
-  a: number
-  b: number
-  c: number
-  d: number
-  contract: number
-  other: number
-  coin: boolean
-}
-
-export type CyclePlan = {
-  /** The plan of transaction `j` of the first half. Every call returns the same object. */
-  read(j: number): Plan
-}
+/** Kind and accounts of a transaction; `a` pays first. The object is changed in place. */
+export type Plan = { kind: Kind; coin: boolean } & Record<'a' | 'b' | 'c' | 'd' | 'contract' | 'other', number>
 
 /** Each kind as often as its weight says, in tenths. */
 const tableOf = (weights: typeof MIXED): readonly Kind[] =>
   KINDS.flatMap(kind => new Array<Kind>(Math.round(weights[kind] * 10)).fill(kind))
 
-export function cyclePlan({ seed, profile, holders, voters }: Settings): CyclePlan {
+export function cyclePlan({ seed, profile, holders, voters }: Settings) {
   const draws = createDraws()
   const kinds = tableOf(WEIGHTS[profile])
   const plan: Plan = { kind: 'none', a: 0, b: 0, c: 0, d: 0, contract: 0, other: 0, coin: false }
@@ -118,7 +101,8 @@ export function cyclePlan({ seed, profile, holders, voters }: Settings): CyclePl
     return one
   }
   return {
-    read: j => {
+    /** The plan of transaction `j` of the first half. Every call returns the same object. */
+    read: (j: number): Plan => {
       draws.start(seed, 2, j)
       plan.kind = kinds[draws.below(kinds.length)] ?? 'iost'
       const hub = draws.unit()
@@ -137,11 +121,11 @@ export function cyclePlan({ seed, profile, holders, voters }: Settings): CyclePl
   }
 }
 
-/** The amounts that every account needs when the cycles begin, in smallest units. The hub is the last entry. */
-export type Needs = Readonly<Record<'iost' | 'coin' | 'votes' | 'ram', Float64Array>>
-
-/** Sums the maximum that each account owes at once: all its payments of one half of a cycle. */
-export function needsOf(settings: Settings, schedule: Schedule): Needs {
+/**
+ * The amounts that every account needs when the cycles begin, in smallest units: all its payments of one half of a cycle.
+ * The hub is the last entry.
+ */
+export function needsOf(settings: Settings, schedule: ReturnType<typeof scheduleOf>) {
   const places = settings.holders + 1
   const none = () => new Float64Array(places)
   const needs = { iost: none(), coin: none(), votes: none(), ram: none() }

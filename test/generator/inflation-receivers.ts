@@ -35,10 +35,10 @@ function queriesOf(action: ApiAction, account: string): readonly string[] {
   const given = known.flatMap(({ name, required, spec }) => {
     const text = values[spec.sample ?? ''] ?? action.example[name]
     const isWanted = required || action.example[name] !== undefined
-    return isWanted && text !== undefined && name !== 'page' && name !== 'size' ? [[name, text]] : []
+    return isWanted && text !== undefined && name !== 'page' && name !== 'size' ? [[name, text] as const] : []
   })
-  const queries = [given, ...(known.some(({ name }) => name === 'step') ? [[...given, ['step', 'day']]] : [])]
-  return queries.map(query => String(new URLSearchParams(query)))
+  const query = String(new URLSearchParams(given.map(pair => [...pair])))
+  return known.some(({ name }) => name === 'step') ? [query, `${query}&step=day`] : [query]
 }
 
 /** Queries of an action about each of the accounts. One that names no account is the same for all. */

@@ -1,4 +1,4 @@
-import type { Kind, Plan } from './cycle-plan.ts'
+import type { Plan } from './cycle-plan.ts'
 import { ADMIN, CREATORS, FOUNDER, HUB } from './names.ts'
 import { addAction, emptyTx, type Tx } from './transaction.ts'
 
@@ -13,14 +13,8 @@ const MOST_NFTS = 1_000_000_000_000
 /** The owners of the first NFTs of each collection, which are issued before other accounts exist. */
 const FIRST_OWNERS = [FOUNDER, HUB, ADMIN, ...CREATORS]
 
-/** The ids of the NFTs that the transactions of a cycle issue. */
-export type NftPlan = {
-  /** The id of an NFT by the cycle and the number of the issuing transaction in the first half. */
-  idOf(collection: Collection, cycle: number, j: number): string
-}
-
 /** Counts the NFTs that the first half of a cycle issues. The chain numbers NFTs in the order of their issue. */
-export function nftPlan(read: (j: number) => { readonly kind: Kind; readonly coin: boolean }, half: number): NftPlan {
+export function nftPlan(read: (j: number) => Plan, half: number) {
   const numbers = new Map<number, number>()
   const counts = new Map<Collection, number>()
   for (let j = 0; j < half; j += 1) {
@@ -32,7 +26,8 @@ export function nftPlan(read: (j: number) => { readonly kind: Kind; readonly coi
     counts.set(collection, count + 1)
   }
   return {
-    idOf: (collection, cycle, j) =>
+    /** The id of an NFT by the cycle and the number of the issuing transaction in the first half. */
+    idOf: (collection: Collection, cycle: number, j: number): string =>
       String(FIRST_OWNERS.length + cycle * (counts.get(collection) ?? 0) + (numbers.get(j) ?? 0)),
   }
 }

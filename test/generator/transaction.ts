@@ -66,15 +66,8 @@ export const emptyTx = (
   delay,
   referred,
   ...more,
-  signers: [],
-  gas,
-  status: OK,
-  message: '',
-  actions: [],
-  returns: [],
-  receipts: [],
-  ram: [],
-  effects: [],
+  ...{ gas, status: OK, message: '' },
+  ...{ signers: [], actions: [], returns: [], receipts: [], ram: [], effects: [] },
 })
 
 /** The terms of a transaction: a base transaction has its block's time, less gas and no limit of amounts. */
@@ -103,8 +96,18 @@ export function addAction(tx: Tx, called: string, data: string, [from, to]: Part
   tx.returns.push(returned)
 }
 
-/** Receipts of system contracts, and their effects. `own`: the action has the same arguments and owns the receipt. */
-function addReceipt(tx: Tx, funcName: string, content: string, { own, row }: { own: boolean; row: Parties }): string {
+/** `own`: the action has the same arguments and owns the receipt. */
+type Owned = { readonly own?: boolean }
+
+/** A receipt of token.iost or auth.iost, and its effect. Returns the arguments. */
+function say(
+  tx: Tx,
+  funcName: string,
+  content: string,
+  effect: Effect,
+  { own, row }: Owned & { row: Parties },
+): string {
+  tx.effects.push(effect)
   tx.receipts.push(own ? { funcName, content } : { funcName, content, row })
   return content
 }
@@ -116,11 +119,10 @@ export function transfer(
   { symbol: token, decimals }: Token,
   [from, to]: Parties,
   units: number | bigint,
-  { own = false, memo = '' }: { readonly own?: boolean; readonly memo?: string } = {},
+  { own = false, memo = '' }: Owned & { readonly memo?: string } = {},
 ): string {
-  tx.effects.push({ kind: 'move', token, from, to, units })
   const content = `["${token}","${from}","${to}","${amountText(units, decimals)}","${memo}"]`
-  return addReceipt(tx, 'token.iost/transfer', content, { own, row: [from, to] })
+  return say(tx, 'token.iost/transfer', content, { kind: 'move', token, from, to, units }, { own, row: [from, to] })
 }
 
 /** A successful action `token.iost/transfer`. */
@@ -133,74 +135,65 @@ function freeze(
   { symbol: token, decimals }: Token,
   [from, to]: Parties,
   units: number,
-  { due, own = false }: { readonly due: string; readonly own?: boolean },
+  { due, own = false }: Owned & { readonly due: string },
 ): string {
-  tx.effects.push({ kind: 'freeze', token, from, to, units, due })
   const content = `["${token}","${from}","${to}","${amountText(units, decimals)}",${due},""]`
-  return addReceipt(tx, 'token.iost/transferFreeze', content, { own, row: [from, to] })
+  const effect = { kind: 'freeze', token, from, to, units, due } as const
+  return say(tx, 'token.iost/transferFreeze', content, effect, { own, row: [from, to] })
 }
 
 export function freezeAction(tx: Tx, token: Token, parties: Parties, units: number, due: string): void {
   addAction(tx, 'token.iost/transferFreeze', freeze(tx, token, parties, units, { due, own: true }), parties)
 }
 
-export function issue(tx: Tx, token: Token, to: string, units: number | bigint, own = false): string {
-  tx.effects.push({ kind: 'move', token: token.symbol, from: '', to, units })
-  const content = `["${token.symbol}","${to}","${amountText(units, token.decimals)}"]`
-  return addReceipt(tx, 'token.iost/issue', content, { own, row: ['', to] })
+export function issue(tx: Tx, { symbol: token, decimals }: Token, to: string, units: number | bigint, own = false) {
+  const content = `["${token}","${to}","${amountText(units, decimals)}"]`
+  return say(tx, 'token.iost/issue', content, { kind: 'move', token, from: '', to, units }, { own, row: ['', to] })
 }
 
-export function destroy(tx: Tx, token: Token, from: string, units: number, own = false): string {
-  tx.effects.push({ kind: 'move', token: token.symbol, from, to: '', units })
-  const content = `["${token.symbol}","${from}","${amountText(units, token.decimals)}"]`
-  return addReceipt(tx, 'token.iost/destroy', content, { own, row: [from, ''] })
+export function destroy(tx: Tx, { symbol: token, decimals }: Token, from: string, units: number, own = false) {
+  const content = `["${token}","${from}","${amountText(units, decimals)}"]`
+  return say(tx, 'token.iost/destroy', content, { kind: 'move', token, from, to: '', units }, { own, row: [from, ''] })
 }
 
 /** `own`: the action is a signUp of the same name. */
 export function signUp(tx: Tx, name: string, key: string, own = false): string {
-  tx.effects.push({ kind: 'signUp', name })
-  return addReceipt(tx, 'auth.iost/signUp', `["${name}","${key}","${key}"]`, { own, row: [tx.publisher, name] })
+  const row = [tx.publisher, name] as const
+  return say(tx, 'auth.iost/signUp', `["${name}","${key}","${key}"]`, { kind: 'signUp', name }, { own, row })
+}
+
+/** The receipt of a contract that moves IOST, which has no row. Returns the arguments. */
+function tell(tx: Tx, funcName: string, from: string, to: string, units: number): string {
+  const content = `["${from}","${to}","${amountText(units, iost.decimals)}"]`
+  tx.receipts.push({ funcName, content })
+  return content
 }
 
 /** The receipts of a vote inside an action of the same name or of a contract. */
 export function vote(tx: Tx, voter: string, producer: string, units: number): string {
   transfer(tx, iost, [voter, 'vote.iost'], units)
-  const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
-  tx.receipts.push({ funcName: 'vote_producer.iost/vote', content })
   tx.effects.push({ kind: 'vote', voter, producer, units })
-  return content
+  return tell(tx, 'vote_producer.iost/vote', voter, producer, units)
 }
 
 export function unvote(tx: Tx, voter: string, producer: string, units: number, due: string): string {
   freeze(tx, iost, ['vote.iost', voter], units, { due })
-  const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
-  tx.receipts.push({ funcName: 'vote_producer.iost/unvote', content })
   tx.effects.push({ kind: 'vote', voter, producer, units: -units })
-  return content
+  return tell(tx, 'vote_producer.iost/unvote', voter, producer, units)
 }
 
 export function pledge(tx: Tx, pledger: string, to: string, units: number): string {
   transfer(tx, iost, [pledger, 'gas.iost'], units)
-  const content = `["${pledger}","${to}","${amountText(units, 8)}"]`
-  tx.receipts.push({ funcName: 'gas.iost/pledge', content })
-  return content
+  return tell(tx, 'gas.iost/pledge', pledger, to, units)
 }
 
 export function unpledge(tx: Tx, pledger: string, from: string, units: number, due: string): string {
   freeze(tx, iost, ['gas.iost', pledger], units, { due })
-  const content = `["${pledger}","${from}","${amountText(units, 8)}"]`
-  tx.receipts.push({ funcName: 'gas.iost/unpledge', content })
-  return content
+  return tell(tx, 'gas.iost/unpledge', pledger, from, units)
 }
 
 /** The receipts of a purchase at ram.iost, which are transfers. */
-export function buyRam(
-  tx: Tx,
-  [payer, to]: readonly [string, string],
-  bytes: number,
-  price: number,
-  fee: number,
-): void {
+export function buyRam(tx: Tx, [payer, to]: Parties, bytes: number, price: number, fee: number): void {
   transfer(tx, iost, [payer, 'ram.iost'], price)
   transfer(tx, iost, ['ram.iost', DEAD], fee)
   transfer(tx, TOKENS.ram, ['ram.iost', to], bytes)
