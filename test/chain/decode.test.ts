@@ -108,7 +108,11 @@ test('decodeBlock: a long wrong value is shortened in the message', async () => 
 
 test('decodeChainInfo: reads heights and times without loss', async () => {
   const text = (await rpcAnswers()).get('GET /getChainInfo') ?? ''
-  expect(decodeChainInfo(text).headTime).toBe(1795249532500320384n)
+  const [hash, time] = ['8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg', 1795249532500320384n]
+  expect(decodeChainInfo(text)).toEqual({
+    ...{ chainId: 1020, netName: 'debugnet', headBlock: 4851, headHash: hash, headTime: time },
+    ...{ libBlock: 4851, libHash: hash, libTime: time },
+  })
   expect(() => decodeChainInfo(text.replace('"lib_block":"4851"', '"lib_block":4851'))).toThrow(
     'chain_info.lib_block: 4851 is not an integer in a string.',
   )

@@ -5,6 +5,7 @@ import { parseBool, parseInt64 } from '#test/support/nodes/rpc/go-values.ts'
 import { readHeadRange, readTransactionRange } from '#test/support/nodes/rpc/ranges.ts'
 import { hashesOf, type Made } from './block.ts'
 import type { Chain } from './chain.ts'
+import { userTransactions } from './content.ts'
 import { rawBlockText, rawHeadText } from './raw-text.ts'
 import type { Place } from './transaction-hash.ts'
 import { type Truth, truthAt } from './truth.ts'
@@ -159,9 +160,10 @@ function chainStorage(chain: Chain) {
   let scanned = -1
 
   const scanTo = (height: number): void => {
-    for (let at = scanned + 1; at <= height; at += 1)
-      for (const text of chain.block(at).texts) for (const row of signUpsIn(text)) accounts.set(row[0], row)
-    scanned = Math.max(scanned, height)
+    for (; scanned < height; scanned += 1)
+      for (const { receipts } of userTransactions(chain.world, scanned + 1))
+        for (const { funcName, content } of receipts)
+          if (funcName === SIGN_UP) accounts.set(content, accountRow(content))
   }
   const rowsOf = (height: number, id: string, prefix: string): readonly Row[] => {
     if (id === 'auth.iost') {
@@ -208,24 +210,12 @@ function votesOf({ producers }: World, { voters }: Truth): readonly Row[] {
   return sorted([...byVoter].map(([voter, all]) => [`u_1-${voter}`, `{${all.map(({ text }) => text).join(',')}}`]))
 }
 
-function signUpsIn(text: string): readonly Row[] {
-  if (!text.includes(SIGN_UP)) return []
-  const { tx_receipt } = JSON.parse(text) as {
-    readonly tx_receipt: {
-      readonly receipts: readonly { readonly func_name: string; readonly content: string }[]
-    }
-  }
-  return tx_receipt.receipts
-    .filter(({ func_name }) => func_name === SIGN_UP)
-    .map(({ content }): Row => {
-      const [name = '', owner = '', active = ''] = JSON.parse(content) as readonly string[]
-      const permission = (which: string, id: string): string =>
-        `"${which}":{"name":"${which}","groups":[],"items":[{"id":"${id}","is_key_pair":true,"weight":100}],"threshold":100}`
-      return [
-        `auth-${name}`,
-        `{"id":${JSON.stringify(name)},"groups":{},"permissions":{${permission('active', active)},${permission('owner', owner)}}}`,
-      ]
-    })
+function accountRow(signUp: string): Row {
+  const [name = '', owner = '', active = ''] = JSON.parse(signUp) as readonly string[]
+  const permission = (which: string, id: string): string =>
+    `"${which}":{"name":"${which}","groups":[],"items":[{"id":"${id}","is_key_pair":true,"weight":100}],"threshold":100}`
+  const permissions = `${permission('active', active)},${permission('owner', owner)}`
+  return [`auth-${name}`, `{"id":${JSON.stringify(name)},"groups":{},"permissions":{${permissions}}}`]
 }
 
 /** Versions of the chain's own contracts. */

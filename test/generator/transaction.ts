@@ -1,3 +1,4 @@
+import { fromUnits } from '#chain/amount.ts'
 import type { Action, Receipt } from '#chain/block.ts'
 import { DEAD, TOKENS, type Token } from './names.ts'
 import { signedTimes } from './time.ts'
@@ -78,16 +79,9 @@ export function termsOf({ baseTime }: Tx, height: number) {
 }
 
 /** An amount in smallest units as the chain writes it, without trailing zeros. */
-export function amountText(units: number | bigint, decimals: number): string {
-  if (decimals === 0) return String(units)
-  const digits = String(units).padStart(decimals + 1, '0')
-  const whole = digits.slice(0, digits.length - decimals)
-  let end = digits.length
-  while (end > whole.length && digits.charCodeAt(end - 1) === 48) end -= 1
-  return end === whole.length ? whole : `${whole}.${digits.slice(whole.length, end)}`
-}
+export const amountText = (units: number | bigint, decimals: number): string => fromUnits(BigInt(units), decimals)
 
-type Parties = readonly [from: string, to: string]
+export type Parties = readonly [from: string, to: string]
 
 /** Adds a successful action `contract/name`. */
 export function addAction(tx: Tx, called: string, data: string, [from, to]: Parties, returned = '[]'): void {

@@ -28,15 +28,6 @@ async function clientOf(faults: readonly (Fault | number)[], options: Partial<No
 }
 const honest: Fault = () => undefined
 
-test('chainInfo: the height of the recorded chain is returned', async () => {
-  await using one = await clientOf([honest])
-  const [hash, time] = ['8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg', 1795249532500320384n]
-  expect(await one.node.chainInfo()).toEqual({
-    ...{ chainId: 1020, netName: 'debugnet', headBlock: 4851, headHash: hash, headTime: time },
-    ...{ libBlock: 4851, libHash: hash, libTime: time },
-  })
-})
-
 test('chainInfo: the highest answer of several nodes is returned, and later requests go to that node', async () => {
   await using two = await clientOf([10, 20])
   expect((await two.node.chainInfo()).libBlock).toBe(20)
