@@ -138,10 +138,7 @@ test('batching: history is appended in parts, and each block is in one part', as
 
 test('batching: a batch is closed when the previous one is stored, and a failure is thrown by the next call', async () => {
   const ways = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const { work, events, batches } = batchesOf([2, 2, 2], {
-    documents: 1,
-    stored: height => ways[height]?.promise,
-  })
+  const { work, events, batches } = batchesOf([2, 2, 2], { documents: 1, stored: height => ways[height]?.promise })
   await Bun.sleep(0)
   expect(events.splice(0)).toEqual(['append 0', 'commit 0'])
   ways[0]?.resolve()

@@ -20,27 +20,16 @@ function sharesOf(names: readonly string[], most: number) {
   return { pool, shares, named, taken }
 }
 
-test('take: nodes take turns as long as they have places', () => {
-  const { shares, named, taken } = sharesOf(['a', 'b'], 2)
-  expect(taken(5)).toBe('a b a b -')
-  shares.noteArrival(named('b'), true)
-  expect(taken(2)).toBe('b -')
-})
-
-test('take: a node that lacks the block, rests, is silent or of another chain gets no range', () => {
+test('take: a node that lacks the block, rests, is silent or of another chain gets no range, unless no other is known', () => {
   const { pool, named, taken } = sharesOf(['a', 'b', 'c', 'd'], 3)
   for (const member of pool.members) member.lib = 9
   named('a').lib = 8
   named('b').foreign = 'chain 7'
   pool.noteFailure(named('c'))
   expect(taken(4)).toBe('d d d -')
-})
-
-test('take: if no node is known to have the block, each may be asked', () => {
-  expect(sharesOf(['a', 'b'], 1).taken(3)).toBe('a b -')
-  const { pool, taken } = sharesOf(['a'], 2)
-  for (const member of pool.members) pool.noteFailure(member)
-  expect(taken(3)).toBe('a a -')
+  const alone = sharesOf(['a'], 2)
+  alone.pool.noteFailure(alone.named('a'))
+  expect(alone.taken(3)).toBe('a a -')
 })
 
 test('shares of nodes: a late node has half of its places, at least one, and then skips ranges, more each time', () => {
@@ -180,15 +169,4 @@ test('next: a failed range is thrown in its turn, unless another node returns it
   expect(await ranges.next()).toBe('1 of b')
   await at('a', 2).fail()
   expect(ranges.next()).rejects.toThrow('2 of a')
-})
-
-test('next: the last range is requested from another node when its own node makes no progress', async () => {
-  const { ranges, at, asked } = asking(['a', 'b'], { to: 1, places: 1, most: 2 })
-  const first = ranges.next()
-  await at('a', 0).give()
-  expect([await first, asked.join(' ')]).toEqual(['0 of a', 'a0 b1'])
-  const last = ranges.next()
-  expect(asked.join(' ')).toBe('a0 b1 a1')
-  await at('a', 1).give()
-  expect([await last, at('b', 1).isCancelled()]).toEqual(['1 of a', true])
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Transaction } from '#chain/block.ts'
-import { rankedState } from '#derive/rankings.ts'
+import { rankedState, withChanges } from '#derive/rankings.ts'
 import { workingState } from '#derive/working-state.ts'
 import { type BalanceDoc, balanceId, balances } from '#indices/balance.ts'
 import { producers } from '#indices/producer.ts'
@@ -49,9 +49,7 @@ const sorted = (held: Held): readonly Standing[] =>
   [...held]
     .filter(([, amount]) => amount > 0n)
     .map(([name, amount]) => ({ amount, name }))
-    .sort((a, b) =>
-      a.amount === b.amount ? Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)) : a.amount > b.amount ? -1 : 1,
-    )
+    .sort(compareStandings)
 
 type Stored = Map<string, BalanceDoc | TokenDoc | { id: string; segments: readonly Segment[] }>
 
@@ -65,16 +63,8 @@ function follow(blocks: readonly Block[], cut: number, after: (held: Held, store
       (index, id) => stored.get(keyOf(index, id)) as never,
       range => {
         expect(range.index.name).toBe('balances')
-        return [...held.keys()].flatMap(owner => {
-          const doc = stored.get(keyOf(balances, balanceId(TOKEN, owner))) as BalanceDoc | undefined
-          if (doc === undefined || doc.amount <= 0n) return []
-          const standing = { amount: doc.amount, name: owner }
-          const { after: from, until } = range
-          const within =
-            (from === undefined || compareStandings(from, standing) < 0) &&
-            (until === undefined || compareStandings(standing, until) <= 0)
-          return within ? [doc] : []
-        })
+        const docs = [...held.keys()].flatMap(owner => stored.get(keyOf(balances, balanceId(TOKEN, owner))) ?? [])
+        return withChanges(range, [], docs as readonly BalanceDoc[]).values()
       },
     )
   let state = begin()

@@ -84,17 +84,6 @@ test('raw blocks have the format of recorded ones, character by character betwee
   }
 })
 
-test('serveGenerated: other calls and ranges are refused as a node refuses them', async () => {
-  await using node = serve(small('sparse'))
-  expect(await node.ask('/getRAMInfo')).toBe('{"code":12,"message":"Not Implemented"}')
-  const empty = await node.ask('/getBlockTxsByContract', '{"from_block":5,"to_block":5}')
-  expect(empty).toBe('{"code":2,"message":"invalid range 5 to 5"}')
-  node.setHeight(100)
-  expect(JSON.parse(await node.ask('/getChainInfo'))).toMatchObject({ lib_block: '100', chain_id: 1024 })
-  expect(await node.ask('/getBlockByNumber/101/true')).toBe('{"code":2,"message":"block not found"}')
-  expect(() => node.setHeight(1e9)).toThrow('Height 1000000000 is not one of 0 … 2500.')
-})
-
 test('readOptions: numbers, profile and address are read', () => {
   expect(readOptions(['--help'])).toBeUndefined()
   expect(readOptions([])).toEqual({ profile: DEFAULTS.profile, host: '127.0.0.1', port: 0 })
@@ -105,8 +94,6 @@ test('readOptions: numbers, profile and address are read', () => {
 test.each<readonly [() => unknown, string]>([
   [() => readOptions(['--seed', '1e3']), '--seed 1e3 is not a whole number.'],
   [() => readOptions(['--profile', 'huge']), '--profile huge is none of sparse, busy, mixed.'],
-  [() => readOptions(['--listen', '81']), '--listen 81 is not HOST:PORT.'],
-  [() => readOptions(['--length', '5']), "Unknown option '--length'"],
   [() => settingsOf({ holders: 5 }), 'holders 5 is not a whole number of 100 … 10000000.'],
   [() => settingsOf({ holders: 200, voters: 300 }), 'voters 300 are more than the 200 holders.'],
   [() => settingsOf({ cycle: 64, producers: 17 }), 'cycle 64 is below 16 blocks for each of 17'],

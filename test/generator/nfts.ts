@@ -46,7 +46,6 @@ export function issueNft(tx: Tx, collection: Collection, to: string, id: string)
   const data = JSON.stringify([collection, to, metadata])
   addAction(tx, 'token721.iost/issue', data, ['', to], `["${id}"]`)
   tx.receipts.push({ funcName: 'token721.iost/issue', content: data })
-  tx.effects.push({ kind: 'nft', collection, from: '', to })
 }
 
 /** `own`: the transfer is an action of its own. Otherwise a contract makes it, and it has no row. */
@@ -59,7 +58,6 @@ export function giveNft(
   const content = JSON.stringify([collection, from, to, id])
   if (own) addAction(tx, 'token721.iost/transfer', content, [from, to])
   tx.receipts.push({ funcName: 'token721.iost/transfer', content })
-  tx.effects.push({ kind: 'nft', collection, from, to })
 }
 
 /** The transaction that creates a collection, issues its first NFTs and transfers one. */

@@ -27,8 +27,6 @@ export type Effect =
   | (Movement & { readonly kind: 'move'; readonly units: bigint | number })
   | (Movement & { readonly kind: 'freeze'; readonly units: number; readonly due: string })
   | { readonly kind: 'vote'; readonly voter: string; readonly producer: string; readonly units: number }
-  /** `from` is `""` for an issue. */
-  | { readonly kind: 'nft'; readonly collection: string; readonly from: string; readonly to: string }
   | { readonly kind: 'ram'; readonly owner: string; readonly bytes: number }
   | { readonly kind: 'signUp'; readonly name: string }
   | { readonly kind: 'deploy'; readonly contract: string }

@@ -23,8 +23,6 @@ function emptyTally() {
     balances: new Map() as Table,
     /** Producer → voter: votes. */
     votes: new Map() as Table,
-    /** Collection of NFTs → owner: number of NFTs. */
-    nfts: new Map() as Table,
     /** `issued` → token: supply; `blocks` → producer: number of blocks. */
     figures: new Map() as Table,
     /** Number of rows by the key of their list. */
@@ -49,7 +47,7 @@ function move(tally: Tally, token: string, from: string, to: string, units: bigi
 }
 
 function applyEffect(tally: Tally, effect: Effect): void {
-  const { balances, votes, nfts, figures } = tally
+  const { balances, votes, figures } = tally
   switch (effect.kind) {
     case 'create':
       addTo(figures, 'issued', effect.token, 0n)
@@ -65,10 +63,6 @@ function applyEffect(tally: Tally, effect: Effect): void {
     }
     case 'vote':
       addTo(votes, effect.producer, effect.voter, BigInt(effect.units))
-      return
-    case 'nft':
-      if (effect.from !== '') addTo(nfts, effect.collection, effect.from, -1n)
-      addTo(nfts, effect.collection, effect.to, 1n)
       return
     case 'ram':
       addTo(balances, 'ram', effect.owner, -BigInt(effect.bytes))
@@ -112,16 +106,15 @@ function tallyAt(world: World, last: number): Tally {
   return tally
 }
 
-/** The names with more than `above`, which is 0 for all that a store ranks except tokens and producers. */
-export const ranked = (names: ReadonlyMap<string, bigint> | undefined, above = 0n): Ranked =>
+const ranked = (names: ReadonlyMap<string, bigint> | undefined): Ranked =>
   [...(names ?? [])]
-    .filter(([, units]) => units > above)
+    .filter(([, units]) => units > 0n)
     .sort(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : x > y ? -1 : 1))
 
 /** The correct data after a block, computed from the plan of the chain without `src/derive`. */
 export function truthAt(world: World, height: number) {
   const tally = tallyAt(world, height)
-  const { balances, votes, nfts, figures, lists, frozen, accounts, transactions, records } = tally
+  const { balances, votes, figures, lists, frozen, accounts, transactions, records } = tally
   return {
     ...{ height, accounts, records },
     /** The number of transactions without base transactions. */
@@ -137,9 +130,6 @@ export function truthAt(world: World, height: number) {
     tokens: (): readonly string[] => [...(figures.get('issued')?.keys() ?? [])],
     holders: (token: string) => ranked(balances.get(token)),
     voters: (producer: string) => ranked(votes.get(producer)),
-    collections: (): readonly string[] => [...nfts.keys()],
-    /** The number of NFTs of a collection that each owner has. */
-    nftOwners: (collection: string) => ranked(nfts.get(collection)),
     wealth: () => wealthOf(tally),
     /** Number of rows of a list; 0 if the list does not exist. */
     count: (key: string): number => lists.get(key) ?? 0,

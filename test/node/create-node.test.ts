@@ -4,14 +4,13 @@ import { failureOf } from '#test/support/refusal.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { at, changed } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 
 const NOWHERE = 'http://127.0.0.1:1'
 const down: Fault = () => new Response('', { status: 503 })
-const changingAt =
-  (path: string, change: (text: string) => string): Fault =>
-  async (asked, truth) =>
-    asked.path.startsWith(path) ? new Response(change(await truth())) : undefined
+const changingAt = (start: string, change: (text: string) => string): Fault =>
+  at(path => path.startsWith(start), changed(change))
 
 /** A client, with a clock whose sleeps take no time, of nodes with these faults. A number: the height of the chain. */
 async function clientOf(faults: readonly (Fault | number)[], options: Partial<NodeOptions> = {}) {
@@ -122,9 +121,8 @@ test('contractCode: an answer about another contract is requested again and neve
 test('contractCode: control characters in a node’s refusal do not reach a terminal', async () => {
   const text = '{"code":2,"message":"a\\u0000b\\u001b[31m\\u009bc"}'
   await using one = await clientOf([() => new Response(text, { status: 400 })])
-  expect((await failureOf(one.node.contractCode('token.iost'))).message).toBe(
-    `${one.urls[0]} refuses contract token.iost: a\\u{0}b\\u{1b}[31m\\u{9b}c (code 2).`,
-  )
+  const { message } = await failureOf(one.node.contractCode('token.iost'))
+  expect(message).toBe(`${one.urls[0]} refuses contract token.iost: a\\u{0}b\\u{1b}[31m\\u{9b}c (code 2).`)
 })
 
 test('blockHash: undefined above the last block, without waiting, and for a block that may still change', async () => {

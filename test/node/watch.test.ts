@@ -4,17 +4,13 @@ import type { NodeEvent } from '#node/port.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { GENESIS, hangs, LAST_HASH, OURS, PATH, pair, refuses, statusOf } from '../support/nodes/pair.ts'
+import { at, changed } from '../support/nodes/read-blocks.ts'
 
 const drips: Fault = () => new Response(new ReadableStream({ start: body => body.enqueue(new Uint8Array([123])) }))
-const saying =
-  (change: (info: string) => string): Fault =>
-  async ({ path }, truth) =>
-    path === '/getChainInfo' ? new Response(change(await truth())) : undefined
+const saying = (change: (info: string) => string) => at(path => path === '/getChainInfo', changed(change))
 const otherChain = saying(text => text.replace('"chain_id":1020', '"chain_id":1024'))
-const otherBeginning: Fault = async ({ path }, truth) =>
-  path === '/getBlockByNumber/0/false'
-    ? new Response((await truth()).replace(GENESIS, GENESIS.replace('H', 'J')))
-    : undefined
+const otherGenesis = changed(text => text.replace(GENESIS, GENESIS.replace('H', 'J')))
+const otherBeginning = at(path => path === '/getBlockByNumber/0/false', otherGenesis)
 
 async function watchedPair(options?: Parameters<typeof pair>[0]) {
   const nodes = await pair(options)
@@ -56,17 +52,12 @@ test('get: the next node is asked at once if one answers 503 to everything', asy
 })
 
 test('get: the request ends at its time limit when all nodes hang', async () => {
-  const clock = handClock()
-  let hanging = false
-  await using hung = await startFaultyNode(() => (hanging ? new Promise<never>(() => undefined) : undefined))
-  const node = createNode({ urls: [hung.url], clock, requestMs: 3_333 })
-  await node.watch(async () => OURS)
-  hanging = true
-  const asked = statusOf(node.get('/getRAMInfo'))
-  await clock.awaited(3_333)
-  await clock.pass(3_333)
+  await using nodes = await watchedPair({ requestMs: 3_333, wellTo: 100 })
+  nodes.become(hangs)
+  const asked = statusOf(nodes.node.get(PATH))
+  await nodes.clock.awaited(3_333)
+  await nodes.clock.pass(3_333)
   expect(await asked).toBe('unavailable')
-  node.close()
 })
 
 test.each([
