@@ -16,7 +16,6 @@ function call(name: string, ...args: readonly string[]): Action {
   return { contract, actionName, data: JSON.stringify(args) }
 }
 
-/** The positions of the receipts that are stakes. */
 function stakesOf(receipts: readonly Receipt[], actions: readonly Action[] = []): readonly number[] {
   const isStake = findStakes({ actions, receipt: { receipts } } as unknown as Transaction)
   return receipts.flatMap((_, receipt) => (isStake({ index: 0, receipt }) ? [receipt] : []))

@@ -94,7 +94,6 @@ function noting({ refused, onAdd = () => undefined }: { refused?: number; onAdd?
   return { asked, stages }
 }
 const of = (height: number): readonly string[] => [`derive ${height}`, `derived ${height}`, `add ${height}`]
-/** Blocks that are segments of their own. */
 const fourBlocks = (): readonly LoadedBlock[] => chainOf([], [], [], []).map(block => ({ ...block, proof: LINKED }))
 const signal = new AbortController().signal
 

@@ -170,3 +170,14 @@ test('next: a failed range is thrown in its turn, unless another node returns it
   await at('a', 2).fail()
   expect(ranges.next()).rejects.toThrow('2 of a')
 })
+
+test('next: the last range is requested from another node when its own node makes no progress', async () => {
+  const { ranges, at, asked } = asking(['a', 'b'], { to: 1, places: 1, most: 2 })
+  const first = ranges.next()
+  await at('a', 0).give()
+  expect([await first, asked.join(' ')]).toEqual(['0 of a', 'a0 b1'])
+  const last = ranges.next()
+  expect(asked.join(' ')).toBe('a0 b1 a1')
+  await at('a', 1).give()
+  expect([await last, at('b', 1).isCancelled()]).toEqual(['1 of a', true])
+})

@@ -21,7 +21,6 @@ type Json = Record<string, unknown>
 /** A block with values in all fields, as the node returns it. Each call parses a fresh copy. */
 const answerOf = async (height = 2425): Promise<Json> => JSON.parse((await recording()).blockText(height) ?? '') as Json
 
-/** The object at a path, for changes in place. */
 const at = (answer: Json, path: readonly (string | number)[]): Record<string | number, unknown> =>
   path.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)[key], answer) as Record<
     string | number,
@@ -60,7 +59,6 @@ const TEXTS = [
   ...fieldsAt([...RECEIPT, 'receipts', 0], OF_EXECUTION.most, 'content'),
 ]
 
-/** A path in the form of error messages. */
 const shownPath = (path: readonly (string | number)[]): string =>
   path
     .map(key => (typeof key === 'number' ? `[${key}]` : `.${key}`))

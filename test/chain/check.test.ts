@@ -14,7 +14,6 @@ async function blockAt(height: number): Promise<Block> {
   return loaded.block
 }
 
-/** Changes the transaction at an index. */
 const altering =
   (index: number, change: (tx: Transaction) => Partial<Transaction>) =>
   ({ transactions }: Block): Pick<Block, 'transactions'> => ({
@@ -157,7 +156,6 @@ describe('a lying node: variations that JSON allows', () => {
   })
 })
 
-/** A recorded block whose text matches a pattern. */
 async function recordedWith(what: string | RegExp): Promise<readonly [number, string]> {
   const chain = await recording()
   for (const { block } of await recordedBlocks()) {

@@ -72,7 +72,6 @@ test.each([
   expect(decodeBlock(text).transactions[0]?.receipt.gasUsage).toBe(gas)
 })
 
-/** Changes of block 1's answer, and the error message for each. */
 test.each<readonly [string | RegExp, string, string]>([
   ['"number":"1"', '"number":1', 'block.number: 1 is not an integer in a string.'],
   ['"number":"1"', '"number":"9007199254740992"', 'block.number: "9007199254740992" is not a count below 2^53.'],

@@ -36,7 +36,6 @@ const MAX = 2n ** 63n - 1n
 const TOKEN = 'coin'
 
 type Held = ReadonlyMap<string, bigint>
-/** A block: the amounts of owners after it. */
 type Block = readonly (readonly [owner: string, amount: bigint])[]
 
 /** Only with the fields that rankings read. */

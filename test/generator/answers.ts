@@ -94,11 +94,9 @@ export function generatedNode(chain: Chain, end: () => number) {
     getTxByHash: (hash: string): Answer => {
       index()
       const place = places.get(hash)
-      const text =
-        place === undefined || !has(place.height) ? undefined : chain.block(place.height).texts[place.position]
-      return text === undefined
-        ? refused(2, 'tx not found')
-        : found(`{"status":"IRREVERSIBLE", "transaction":${text}, "block_number":"${place?.height}"}`)
+      if (place === undefined || !has(place.height)) return refused(2, 'tx not found')
+      const text = chain.block(place.height).texts[place.position]
+      return found(`{"status":"IRREVERSIBLE", "transaction":${text}, "block_number":"${place.height}"}`)
     },
     getContract: (id: string): Answer => {
       const text = systemContractText(id)
@@ -231,7 +229,6 @@ const VERSIONS: ReadonlyMap<string, string> = new Map([
 ])
 const ABI = '{"name":"transfer","args":["string","number"],"amount_limit":[{"token":"*","value":"unlimited"}]}'
 
-/** The answer of getContract for one of the chain's own contracts, undefined for others. */
 function systemContractText(id: string): string | undefined {
   const version = id.endsWith('.iost') ? VERSIONS.get(id.slice(0, -5)) : undefined
   return version === undefined

@@ -114,7 +114,6 @@ export function blockMaker(world: World): MakeBlock {
 }
 const NONE = new Uint8Array()
 
-/** Base58 hashes of a block's transactions, in order. */
 export const hashesOf = ({ hashes }: Made): readonly string[] => hashes.map(encodeBase58)
 
 /** Σ gas × 100 of a block, computed without making the block. */

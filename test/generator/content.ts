@@ -58,7 +58,6 @@ const THIRD = 729_927_007_299_270n
 export const inflates = ({ settings }: World, height: number): boolean =>
   height > 0 && height % settings.inflation === 0
 
-/** Number of blocks up to `height` that issue IOST. */
 export const inflationsUntil = ({ settings }: World, height: number): number =>
   Math.max(0, Math.floor(height / settings.inflation))
 

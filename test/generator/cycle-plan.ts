@@ -76,7 +76,6 @@ const WEIGHTS: Readonly<Record<Profile, typeof MIXED>> = {
 /** The maximum that one transaction moves, in smallest units. */
 export const MOST = { iost: 5_000_000_000, coin: 5_000, votes: 1_000_000_000, ram: 64 } as const
 
-/** The number of contracts that are called. The first one is called most often. */
 export const CONTRACTS = 12
 /** The hub's number among accounts. */
 export const HUB_INDEX = -1

@@ -24,7 +24,6 @@ const tokenOf = (account: string): string => (/^producer|^0$/.test(account) ? 'c
 
 /** Queries of an action about an account, with every parameter that names a thing and, if it has one, with `step`. */
 function queriesOf(action: ApiAction, account: string): readonly string[] {
-  /** Values by the kind of thing that a parameter names. */
   const values: Readonly<Record<string, string>> = {
     ...{ account, accounts: account, producer: account, contract: account },
     ...{ transaction: hashAt(height), transactions: hashAt(height), block: String(height) },
@@ -37,7 +36,7 @@ function queriesOf(action: ApiAction, account: string): readonly string[] {
     const isWanted = required || action.example[name] !== undefined
     return isWanted && text !== undefined && name !== 'page' && name !== 'size' ? [[name, text] as const] : []
   })
-  const query = String(new URLSearchParams(given.map(pair => [...pair])))
+  const query = String(new URLSearchParams(Object.fromEntries(given)))
   return known.some(({ name }) => name === 'step') ? [query, `${query}&step=day`] : [query]
 }
 

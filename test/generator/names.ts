@@ -7,7 +7,6 @@ export const FOUNDER = 'founder'
 export const DEAD = 'deadaddr'
 export const FOUNDATION = 'foundation'
 export const ADMIN = 'admin'
-/** The accounts that create newcomers. */
 export const CREATORS = ['creator_0', 'creator_1', 'creator_2', 'creator_3'] as const
 
 export type Token = { readonly symbol: string; readonly decimals: number; readonly issuer: string }

@@ -108,7 +108,6 @@ export function* rowsBetween(world: World, from: number, to: number, deployed: S
   }
 }
 
-/** Hash of the transaction of a row. */
 export function hashOfRow(world: World, { height, position }: Row): string {
   const users = userTransactions(world, height)
   const time = blockTime(world.settings.seed, height)

@@ -14,7 +14,6 @@ export type SigningKey = {
   readonly secret: KeyObject
 }
 
-/** The ed25519 key pair of a number. */
 export function signingKey(seed: number, index: number): SigningKey {
   const drawn = Buffer.alloc(KEY_BYTES)
   for (let at = 0; at < KEY_BYTES; at += 1) drawn[at] = mix(seed, 907, index, at) & 255

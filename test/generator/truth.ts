@@ -8,7 +8,6 @@ import { type World, witnessOf } from './world.ts'
 export type Ranked = readonly (readonly [name: string, units: bigint])[]
 type Frozen = { readonly token: string; readonly owner: string; readonly units: bigint; readonly due: bigint }
 
-/** Sums by two names. */
 type Table = Map<string, Map<string, bigint>>
 
 function addTo(table: Table, group: string, name: string, more: bigint): void {

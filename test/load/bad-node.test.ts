@@ -14,14 +14,12 @@ import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadedFile } from '../support/stores/loaded.ts'
 import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
-/** Several answers of the bulk calls. */
 const HEIGHT = 820
 /** The only block with faults. Its second transaction moves tokens, and it has a third one. */
 const BAD = 747
 /** Of an answer: more than any of the recorded chain has. */
 const MOST_BYTES = 4_000_000
 
-/** Whether the answer to a call contains block BAD. */
 function holdsBad({ path, body }: Asked): boolean {
   if (path.startsWith(`/getBlockByNumber/${BAD}/`)) return true
   if (!body.startsWith('{')) return false
@@ -36,12 +34,10 @@ const forging =
   async () =>
     startFaultyNode(undefined, undefined, forgedChain(await recording(), { height: BAD, alter, rehashed }, HEIGHT))
 
-/** Forges the amount in the first receipt of the second transaction. */
 function forgeAmount({ transactions }: Written): void {
   const receipt = transactions[1]?.tx_receipt.receipts[0]
   if (receipt !== undefined) receipt.content = receipt.content.replace(/"[0-9.]+","/, '"999999","')
 }
-/** Writes U+FFFD into a memo of another transaction of the block. */
 function spoilMemo({ transactions }: Written): void {
   const action = transactions[2]?.actions[0]
   if (action !== undefined) action.data = action.data.replace(/"\]$/, '\ufffd"]')

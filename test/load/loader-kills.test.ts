@@ -57,7 +57,6 @@ const follow = (folder: CliFolder, node: Replay, { url, prefix }: TestElastic): 
 
 describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () => {
   let node: Replay
-  /** What one loader stores. */
   let clean: Dump
   beforeAll(async () => {
     node = await replayed(START)

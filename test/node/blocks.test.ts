@@ -68,7 +68,6 @@ function heldTime() {
 }
 
 const never = () => new Promise<never>(() => undefined)
-/** An answer that stops in the middle. */
 const stopping = (over: () => void) =>
   new ReadableStream({
     start: async controller => {
@@ -152,7 +151,6 @@ test.each([
 const any = (_path: string): boolean => true
 const isTexts = (path: string): boolean => path === '/getBlockTxsByContract'
 const isHeads = (path: string): boolean => path === '/getBlockHeaderByRange'
-/** The answers to some paths, changed. */
 const changedAt = (match: typeof any, change: (text: string) => string, times?: number): Fault =>
   at(match, changed(change), times)
 const NOT_FOUND = '{"code":2,"message":"block not found"}'
@@ -233,7 +231,6 @@ const BAD: readonly (readonly [string, Fault, string])[] = [
   ['not UTF-8', () => new Response(new Uint8Array([0xff])), 'The response to block 1201 is not UTF-8.'],
   ['too large', () => new Response(new Uint8Array(2_000_001)), 'too much: the response is over 2000000 bytes.'],
 ]
-/** Faults that may pass. */
 const UNAVAILABLE: readonly (readonly [string, Fault, string])[] = [
   ['pending', replaced('"IRREVERSIBLE"', '"PENDING"'), 'Block 1201 is not irreversible at the node.'],
   ['status 500', refusing(500), 'No node gave a usable response to block 1201: NODE: status 500.'],

@@ -19,7 +19,6 @@ async function clientOf(faults: readonly (Fault | number)[], options: Partial<No
   )
   const clock = idleClock()
   const urls = nodes.map(({ url }) => url)
-  /** The paths that a node was asked for, in order. */
   const asked = (at = 0) => nodes[at]?.asked.map(({ path }) => path)
   const dispose = async () => void (await Promise.all(nodes.map(node => node[Symbol.asyncDispose]())))
   const node = createNode({ urls, clock, ...options })

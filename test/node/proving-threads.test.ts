@@ -13,7 +13,6 @@ import type { Fault } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 
-/** A range long enough for threads. */
 const RANGE = { from: 1000, to: 1400 }
 const open = createWorkerOpener<ProveRequest, ProveReply>(new URL('../../src/proving-thread.ts', import.meta.url))
 const threads = { open, count: 2, least: 300 }

@@ -37,7 +37,6 @@ const linkedNode = (url: string) => createNode({ urls: [url], clock: idleClock()
 const loadLinked = (url: string, store: Store, to?: number) =>
   loadUnpaused(url, store, { prove: 'linked', ...(to === undefined ? {} : { to }) })
 
-/** The documents from the recorded chain. */
 const clean = async () => dumpSqlite(await loadedFile(END))
 
 /** Runs a load with a node that makes up a block. In the end the store must have the documents of the recorded chain. */

@@ -127,7 +127,6 @@ test('two nodes that differ: the load stops, no block of the batch is stored, an
   await destroy()
 })
 
-/** The block with lost bytes. */
 const HEIGHT = 1201
 /** The first two of the three bytes of a character. */
 const CUT = Buffer.from([0xe6, 0x96])
