@@ -125,25 +125,21 @@ export function cyclePlan({ seed, profile, holders, voters }: Settings) {
  * The hub is the last entry.
  */
 export function needsOf(settings: Settings, schedule: ReturnType<typeof scheduleOf>) {
-  const places = settings.holders + 1
-  const none = () => new Float64Array(places)
+  const none = () => new Float64Array(settings.holders + 1)
   const needs = { iost: none(), coin: none(), votes: none(), ram: none() }
-  const add = (of: Float64Array, index: number, most: number): void => {
-    const place = index === HUB_INDEX ? places - 1 : index
-    of[place] = (of[place] ?? 0) + most
-  }
   const plans = cyclePlan(settings)
   for (let j = 0; j < schedule.count / 2; j += 1) {
     const { kind, a, coin } = plans.read(j)
-    if (kind === 'coin') add(needs.coin, a, MOST.coin)
-    else if (kind === 'freeze') add(coin ? needs.coin : needs.iost, a, coin ? MOST.coin : MOST.iost)
-    else if (kind === 'multi') add(needs.iost, a, 3 * MOST.iost)
-    else if (kind === 'twins') add(needs.iost, a, 2 * MOST.iost)
-    else if (kind === 'unvote') add(needs.votes, a, MOST.votes)
-    else if (kind === 'store') add(needs.ram, a, MOST.ram)
-    else if (PAYING.has(kind)) add(needs.iost, a, MOST.iost)
+    const [what, times] = PAID[kind === 'freeze' && coin ? 'coin' : kind] ?? ['iost', 0]
+    const place = a === HUB_INDEX ? settings.holders : a
+    needs[what][place] = (needs[what][place] ?? 0) + times * MOST[what]
   }
   return needs
 }
 
-const PAYING: ReadonlySet<Kind> = new Set(['iost', 'play', 'route', 'pledge', 'ram'])
+/** What the first account of a transaction pays, and how many times the maximum. */
+const PAID: Partial<Readonly<Record<Kind, readonly [what: keyof typeof MOST, times: number]>>> = {
+  ...{ iost: ['iost', 1], play: ['iost', 1], route: ['iost', 1], pledge: ['iost', 1], ram: ['iost', 1] },
+  ...{ freeze: ['iost', 1], twins: ['iost', 2], multi: ['iost', 3], coin: ['coin', 1], unvote: ['votes', 1] },
+  store: ['ram', 1],
+}

@@ -32,9 +32,6 @@ const BOUNDS: Readonly<Record<Exclude<keyof Settings, 'profile'>, readonly [leas
   inflation: [64, 2 ** 33],
 }
 
-/** Each producer exchanges rewards in the middle of the first cycle, so it must have had its turn before. */
-const BLOCKS_PER_PRODUCER = 16
-
 /** Settings with defaults for missing values. Throws Failure 'usage'. */
 export function settingsOf(given: Partial<Settings>): Settings {
   const settings = { ...DEFAULTS, ...given }
@@ -44,12 +41,10 @@ export function settingsOf(given: Partial<Settings>): Settings {
     if (!Number.isInteger(value) || value < least || value > most)
       throw new Failure('usage', `${name} ${value} is not a whole number of ${least} … ${most}.`)
   }
-  if (settings.cycle < BLOCKS_PER_PRODUCER * settings.producers)
-    throw new Failure(
-      'usage',
-      `cycle ${settings.cycle} is below ${BLOCKS_PER_PRODUCER} blocks for each of ${settings.producers} producers.`,
-    )
-  if (settings.voters > settings.holders)
-    throw new Failure('usage', `voters ${settings.voters} are more than the ${settings.holders} holders.`)
+  const { cycle, producers, voters, holders } = settings
+  // Each producer exchanges rewards in the middle of the first cycle, so it must have had its turn before.
+  if (cycle < 16 * producers)
+    throw new Failure('usage', `cycle ${cycle} is below 16 blocks for each of ${producers} producers.`)
+  if (voters > holders) throw new Failure('usage', `voters ${voters} are more than the ${holders} holders.`)
   return settings
 }
