@@ -2,22 +2,19 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fromUnits, parseUnits, product, sum, toUnits, unitsAsRead, unitsRounded } from './amount.ts'
 
-const AMOUNTS: readonly (readonly [string, number, { readonly units: bigint; readonly shown: string }])[] = [
-  ['0', 8, { units: 0n, shown: '0' }],
-  ['1.5', 8, { units: 150000000n, shown: '1.5' }],
-  ['0001.500', 8, { units: 150000000n, shown: '1.5' }],
-  ['1234.56789', 4, { units: 12345678n, shown: '1234.5678' }],
-  ['0.00000001', 8, { units: 1n, shown: '0.00000001' }],
-  ['0.000000019', 8, { units: 1n, shown: '0.00000001' }],
-  ['92233720368.54775807', 8, { units: 9223372036854775807n, shown: '92233720368.54775807' }],
-  ['4997498821.49999999', 8, { units: 499749882149999999n, shown: '4997498821.49999999' }],
-  ['10', 0, { units: 10n, shown: '10' }],
-  ['9.99', 0, { units: 9n, shown: '9' }],
-  ['9.223372036854775807', 18, { units: 9223372036854775807n, shown: '9.223372036854775807' }],
-  ['100', 2, { units: 10000n, shown: '100' }],
-]
-test.each(AMOUNTS)('toUnits, fromUnits: "%s" with %d decimals', (text, decimals, { units, shown }) => {
-  expect(toUnits(text, decimals)).toBe(units)
+test.each<readonly [string, number, bigint, string]>([
+  ['0', 8, 0n, '0'],
+  ['1.5', 8, 150000000n, '1.5'],
+  ['0001.500', 8, 150000000n, '1.5'],
+  ['1234.56789', 4, 12345678n, '1234.5678'],
+  ['0.000000019', 8, 1n, '0.00000001'],
+  ['92233720368.54775807', 8, 9223372036854775807n, '92233720368.54775807'],
+  ['4997498821.49999999', 8, 499749882149999999n, '4997498821.49999999'],
+  ['9.99', 0, 9n, '9'],
+  ['9.223372036854775807', 18, 9223372036854775807n, '9.223372036854775807'],
+  ['-1.5', 8, -150000000n, '-1.5'],
+])('toUnits, fromUnits: "%s" with %d decimals', (...[text, decimals, units, shown]) => {
+  if (units >= 0n) expect(toUnits(text, decimals)).toBe(units)
   expect(fromUnits(units, decimals)).toBe(shown)
 })
 
@@ -27,7 +24,7 @@ test.each(NO_AMOUNTS)('toUnits: %p is not an amount', text => {
   expect(() => toUnits(text, 8)).toThrow(`Amount "${text}" is not a decimal number without sign and exponent.`)
 })
 
-const AS_READ: readonly (readonly [string, bigint])[] = [
+test.each<readonly [string, bigint | undefined]>([
   ['1.20294517598E7', 120294517n],
   ['1.00000000abc', 100000000n],
   ['1.5', 150000000n],
@@ -36,32 +33,22 @@ const AS_READ: readonly (readonly [string, bigint])[] = [
   ['--5', 500000000n],
   ['----0.5', 50000000n],
   ['2.5.5', 250000000n],
-]
-test.each(AS_READ)('unitsAsRead: "%s" is read as the node reads it', (text, units) => {
+  ...['', '-1', '---1', '.5', '+1', 'E7'].map(text => [text, undefined] as const),
+])('unitsAsRead: "%s" is read as the node reads it', (text, units) => {
   expect(unitsAsRead(text, 8)).toBe(units)
-})
-
-test.each(['', '-1', '---1', '.5', '+1', 'E7'])('unitsAsRead: "%s" is not an amount', text => {
-  expect(unitsAsRead(text, 8)).toBeUndefined()
-})
-
-test('fromUnits: negative units keep their sign', () => {
-  expect(fromUnits(-150000000n, 8)).toBe('-1.5')
-  expect(fromUnits(-5n, 0)).toBe('-5')
 })
 
 const decimals = fc.integer({ min: 0, max: 18 })
 const units = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n })
 
-test('toUnits, fromUnits: every amount of every token survives a round trip', () => {
-  fc.assert(fc.property(units, decimals, (amount, places) => toUnits(fromUnits(amount, places), places) === amount))
-})
-
-test('fromUnits: the result is the shortest form without an exponent', () => {
+test('toUnits, fromUnits: every amount of every token survives a round trip, in the shortest form without an exponent', () => {
   fc.assert(
-    fc.property(units, decimals, (amount, places) =>
-      /^(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?$/.test(fromUnits(amount, places)),
-    ),
+    fc.property(units, decimals, (amount, places) => {
+      const text = fromUnits(amount, places)
+      expect(text).toMatch(/^(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?$/)
+      expect(toUnits(text, places)).toBe(amount)
+      expect(unitsRounded(text, places)).toBe(amount)
+    }),
   )
 })
 
@@ -129,14 +116,6 @@ test.each([
   ['NaN', undefined],
 ] as const)('unitsRounded: "%s" with 8 decimals', (text, units) => {
   expect(unitsRounded(text, 8)).toBe(units)
-})
-
-test('unitsRounded: every amount of the chain is as unitsOf reads it', () => {
-  fc.assert(
-    fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), units =>
-      expect(unitsRounded(fromUnits(units, 8), 8)).toBe(units),
-    ),
-  )
 })
 
 test('unitsRounded: long texts take no time beyond their length', () => {

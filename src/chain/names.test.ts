@@ -35,17 +35,10 @@ const ROWS: readonly Row[] = [
   [
     isContractId,
     ['token.iost', 'vote_producer.iost', `Contract${HASH}`, 'ContractXYZ', `${'a'.repeat(94)}.iost`],
-    [
-      'Contract',
-      '.iost',
+    ['', 'Contract', 'Contract0OIl', `Contract${HASH}\n`, HASH].concat(
+      ['', 'Token', 'a.b', 'a'.repeat(95)].map(name => `${name}.iost`),
       'token.iosT',
-      'Token.iost',
-      'a.b.iost',
-      'Contract0OIl',
-      `Contract${HASH}\n`,
-      `${'a'.repeat(95)}.iost`,
-      HASH,
-    ],
+    ),
   ],
   [isSystemContract, ['token.iost'], [`Contract${HASH}`, 'iost']],
   [isActionName, ['transfer', 'toString', '_x', 'A9', 'x'.repeat(32)], ['', 'x'.repeat(33), 'a b', 'a/b', 'ä']],

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dayOfDate, exactIso, formatDate, fromIso, highestPossible, toDay, toIso } from './time.ts'
 
-const TIMES: readonly (readonly [bigint, string])[] = [
+test.each<readonly [bigint, string]>([
   [0n, '1970-01-01T00:00:00.000Z'],
   [1795249532500320384n, '2026-11-21T08:25:32.500Z'],
   [999999n, '1970-01-01T00:00:00.000Z'],
@@ -12,8 +12,7 @@ const TIMES: readonly (readonly [bigint, string])[] = [
   [1541847845000000000n, '2018-11-10T11:04:05.000Z'],
   [2n ** 63n - 1n, '2262-04-11T23:47:16.854Z'],
   [-(2n ** 63n), '1677-09-21T00:12:43.145Z'],
-]
-test.each(TIMES)('toIso: %p ns, cut to milliseconds', (ns, iso) => {
+])('toIso: %p ns, cut to milliseconds', (ns, iso) => {
   expect(toIso(ns)).toBe(iso)
 })
 
@@ -37,7 +36,7 @@ test.each([
   expect(fromIso(iso)?.first).toBe(ns)
 })
 
-const SPANS: readonly (readonly [string, bigint, bigint])[] = [
+test.each<readonly [string, bigint, bigint]>([
   ['1970-01-01T00:00:00Z', 0n, 999_999_999n],
   ['2026-11-21T08:25:32.500Z', 1795249532500000000n, 1795249532500999999n],
   ['2026-11-21T08:25:32.5Z', 1795249532500000000n, 1795249532599999999n],
@@ -49,24 +48,19 @@ const SPANS: readonly (readonly [string, bigint, bigint])[] = [
   ['1969-12-31T23:59:59.999999999Z', -1n, -1n],
   ['0000-01-01T00:00:00Z', -62167219200000000000n, -62167219199000000001n],
   ['9999-12-31T23:59:59.999Z', 253402300799999000000n, 253402300799999999999n],
-]
-test.each(SPANS)('fromIso: %p covers the whole of its last given unit', (iso, first, last) => {
+])('fromIso: %p covers the whole of its last given unit', (iso, first, last) => {
   expect(fromIso(iso)).toEqual({ first, last })
 })
 
-test.each([
-  ...['', '2026-11-21', '2026-11-21T08:25Z', '2026-11-21T08:25:32', '2026-11-21T08:25:32z', '2026-11-21 08:25:32Z'],
-  ...[
-    '2026-11-21T08:25:32+00:00',
-    '2026-11-21T08:25:32.Z',
-    '2026-11-21T08:25:32,5Z',
-    '2026-11-21T08:25:32.1234567890Z',
-  ],
-  ...['2026-02-29T00:00:00Z', '2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '2026-00-10T00:00:00Z'],
-  ...['2026-11-21T24:00:00Z', '2026-11-21T08:60:00Z', '2026-12-31T23:59:60Z', '+02026-11-21T08:25:32Z'],
-  ...[' 2026-11-21T08:25:32Z', '2026-11-21T08:25:32Z\n'],
-])('fromIso: %p is not a time', text => {
-  expect(fromIso(text)).toBeUndefined()
+test('fromIso: other texts are no times', () => {
+  const dates = ['2026-02-29', '2026-02-30', '2026-13-01', '2026-00-10', '+02026-11-21'].map(
+    date => `${date}T00:00:00Z`,
+  )
+  const times = ['24:00:00', '08:60:00', '23:59:60', '08:25', '08:25:32.', '08:25:32,5', '08:25:32.1234567890']
+  const others = ['', '2026-11-21', '2026-11-21T08:25:32', '2026-11-21T08:25:32z', '2026-11-21 08:25:32Z']
+  const more = ['2026-11-21T08:25:32+00:00', ' 2026-11-21T08:25:32Z', '2026-11-21T08:25:32Z\n']
+  const all = [...dates, ...times.map(time => `2026-11-21T${time}Z`), ...others, ...more]
+  expect(all.filter(text => fromIso(text) !== undefined)).toEqual([])
 })
 
 test('fromIso: the result of toIso covers the original time', () =>

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, mock, test } from 'bun:test'
 import fc from 'fast-check'
 import type { BatchEnd, History } from '#store/port.ts'
 import { blockDoc, publishedAt, recordDoc, transactionDoc } from '#test/store/suite/fixture.ts'
@@ -29,12 +29,8 @@ test('batchBuilder: a batch is full by its documents, in memory or not, by its b
 const LIB = publishedAt(0).lib
 const heightsOf = ({ blocks }: History): number[] => blocks.map(({ height }) => height)
 
-type Course = {
+type Course = { readonly [bound in 'chunk' | 'partition' | 'msPerBlock' | 'lib']?: number } & {
   readonly documents: number
-  readonly chunk?: number
-  readonly partition?: number
-  readonly msPerBlock?: number
-  readonly lib?: number
   /** Awaited hooks: `agreed` before the batch of this height goes to the store, `stored` after it. */
   readonly agreed?: (height: number) => Promise<void> | undefined
   readonly stored?: (height: number) => Promise<void> | undefined
@@ -142,10 +138,7 @@ test('batching: history is appended in parts, and each block is in one part', as
 
 test('batching: a batch is closed when the previous one is stored, and a failure is thrown by the next call', async () => {
   const ways = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const { work, events, batches } = batchesOf([2, 2, 2], {
-    documents: 1,
-    stored: height => ways[height]?.promise,
-  })
+  const { work, events, batches } = batchesOf([2, 2, 2], { documents: 1, stored: height => ways[height]?.promise })
   await Bun.sleep(0)
   expect(events.splice(0)).toEqual(['append 0', 'commit 0'])
   ways[0]?.resolve()
@@ -230,8 +223,8 @@ test.each([
 )
 
 test('collector: memory is measured once per thousand documents', () => {
-  let looks = 0
-  const collect = collector({ resident: () => looks++, collect: () => undefined })
+  const resident = mock(() => 0)
+  const collect = collector({ resident, collect: () => undefined })
   for (let document = 0; document < 5_500; document++) collect(1)
-  expect(looks).toBe(5)
+  expect(resident).toHaveBeenCalledTimes(5)
 })

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { LINKED, type LoadedBlock } from '#chain/block.ts'
-import type { BlockDocuments } from '#derive/derive-block.ts'
 import { Failure } from '#failure/failure.ts'
 import { blockDoc } from '#test/store/suite/fixture.ts'
 import { chainOf } from '#test/support/stores/hand-made.ts'
@@ -23,8 +22,8 @@ function segmentsOf(lengths: readonly number[], signed = true): readonly ProofSe
     }))
   })
 }
-async function allSegments(blocks: AsyncIterable<LoadedBlock>): Promise<readonly ProofSegment[]> {
-  const reader = readSegments(blocks)
+async function allSegments(blocks: Iterable<LoadedBlock>): Promise<readonly ProofSegment[]> {
+  const reader = readSegments(streamOf(blocks))
   const segments: ProofSegment[] = []
   for (let next = await reader.next(); next !== undefined; next = await reader.next()) segments.push(next)
   return segments
@@ -34,9 +33,9 @@ test('readSegments: a signature, a block without one and genesis each end a segm
   // Genesis has no signature and is a segment of its own.
   const segments = segmentsOf([1, 23, 2, 149])
   const unsigned = segmentsOf([3], false).flat().slice(1)
-  expect(await allSegments(streamOf([...segments.flat(), ...unsigned]))).toEqual(segments)
+  expect(await allSegments([...segments.flat(), ...unsigned])).toEqual(segments)
   const linked = chainOf([], [], []).map(block => ({ ...block, proof: LINKED }))
-  expect((await allSegments(streamOf(linked))).map(heightsOf)).toEqual([[0], [1], [2]])
+  expect((await allSegments(linked)).map(heightsOf)).toEqual([[0], [1], [2]])
 })
 
 test('readSegments: blocks before a failure are returned, then the failure is thrown and the source closed', async () => {
@@ -68,7 +67,7 @@ function noting({ refused, onAdd = () => undefined }: { refused?: number; onAdd?
     deriver: {
       derive: async ({ block: { height } }) => {
         await note(`derive ${height}`)
-        return { block: blockDoc(height), transactions: [], records: [] } satisfies BlockDocuments
+        return { block: blockDoc(height), transactions: [], records: [] }
       },
     },
     proof: {
@@ -95,7 +94,6 @@ function noting({ refused, onAdd = () => undefined }: { refused?: number; onAdd?
   return { asked, stages }
 }
 const of = (height: number): readonly string[] => [`derive ${height}`, `derived ${height}`, `add ${height}`]
-/** Blocks that are segments of their own. */
 const fourBlocks = (): readonly LoadedBlock[] => chainOf([], [], [], []).map(block => ({ ...block, proof: LINKED }))
 const signal = new AbortController().signal
 

@@ -13,37 +13,23 @@ function poolOf(names: readonly string[]) {
 function sharesOf(names: readonly string[], most: number) {
   const { clock, pool } = poolOf(names)
   const shares = createShares(pool, clock.elapsed, most)
-  const nameOf = (member: (typeof pool.members)[number] | undefined) => member?.endpoint.name.slice(7)
-  const named = (name: string) => {
-    const member = pool.members.find(each => nameOf(each) === name)
-    if (member === undefined) throw new Error(name)
-    return member
-  }
+  type Member = (typeof pool.members)[number]
+  const nameOf = (member: Member | undefined) => member?.endpoint.name.slice(7)
+  const named = (name: string) => pool.members.find(each => nameOf(each) === name) as Member
   const taken = (times: number): string => Array.from({ length: times }, () => nameOf(shares.take(9)) ?? '-').join(' ')
   return { pool, shares, named, taken }
 }
 
-test('take: nodes take turns as long as they have places', () => {
-  const { shares, named, taken } = sharesOf(['a', 'b'], 2)
-  expect(taken(5)).toBe('a b a b -')
-  shares.noteArrival(named('b'), true)
-  expect(taken(2)).toBe('b -')
-})
-
-test('take: a node that lacks the block, rests, is silent or of another chain gets no range', () => {
+test('take: a node that lacks the block, rests, is silent or of another chain gets no range, unless no other is known', () => {
   const { pool, named, taken } = sharesOf(['a', 'b', 'c', 'd'], 3)
   for (const member of pool.members) member.lib = 9
   named('a').lib = 8
   named('b').foreign = 'chain 7'
   pool.noteFailure(named('c'))
   expect(taken(4)).toBe('d d d -')
-})
-
-test('take: if no node is known to have the block, each may be asked', () => {
-  expect(sharesOf(['a', 'b'], 1).taken(3)).toBe('a b -')
-  const { pool, taken } = sharesOf(['a'], 2)
-  for (const member of pool.members) pool.noteFailure(member)
-  expect(taken(3)).toBe('a a -')
+  const alone = sharesOf(['a'], 2)
+  alone.pool.noteFailure(alone.named('a'))
+  expect(alone.taken(3)).toBe('a a -')
 })
 
 test('shares of nodes: a late node has half of its places, at least one, and then skips ranges, more each time', () => {
@@ -121,11 +107,7 @@ function asking(
     signal: new AbortController().signal,
   })
   const of = (node: string): readonly Request[] => open.filter(request => request.node === node)
-  const at = (node: string, from: number): Request => {
-    const found = open.find(request => request.node === node && request.at === from)
-    if (found === undefined) throw new Error(`${node} was not asked for ${from}.`)
-    return found
-  }
+  const at = (node: string, from: number) => of(node).find(request => request.at === from) as Request
   return { ranges, open, of, at, asked, settle: clock.settle }
 }
 

@@ -1,43 +1,33 @@
 import { expect, test } from 'bun:test'
 import { judgeNode, unfitText } from './pool.ts'
 
-const IDENTITY = { chainId: 1020, genesis: 'g' }
-const LAST = { height: 10, hash: 'a10' }
+type Told = { readonly chainId?: number; readonly genesis?: string; readonly known?: boolean }
 
-/** A node with blocks named by branch and height, against a store with branch `a` up to block 10. */
-const judged = (libBlock: number, branch: string, { chainId = 1020, genesis = 'g', known = true } = {}) =>
-  judgeNode(
-    {
-      ...{ chainId, libBlock },
-      blockHash: async height => {
-        if (height === 0) return genesis
-        return height <= libBlock && branch !== '' ? `${branch}${height}` : undefined
-      },
-    },
-    { identity: IDENTITY, last: LAST, hashAt: async height => (known ? `a${height}` : undefined) },
-  )
-
-test('judgeNode: a node with the last stored block fits, and one below it on the same branch is behind', async () => {
-  expect(await judged(10, 'a')).toEqual({ is: 'fit' })
-  expect(await judged(99, 'a')).toEqual({ is: 'fit' })
-  expect(await judged(4, 'a')).toEqual({ is: 'behind' })
+test.each<readonly [number, string, Told, Awaited<ReturnType<typeof judgeNode>>]>([
+  [99, 'a', {}, { is: 'fit' }],
+  [4, 'a', {}, { is: 'behind' }],
   // A store that does not know its hash is no evidence.
-  expect(await judged(4, 'b', { known: false })).toEqual({ is: 'behind' })
+  [4, 'b', { known: false }, { is: 'behind' }],
+  [99, 'b', {}, { is: 'apart', height: 10, stored: 'a10', there: 'b10' }],
+  [4, 'b', {}, { is: 'apart', height: 4, stored: 'a4', there: 'b4' }],
+  // Another chain is reported before any block.
+  [99, 'a', { chainId: 1024 }, { is: 'foreign', why: 'chain 1024, not 1020' }],
+  [99, 'a', { genesis: 'x' }, { is: 'foreign', why: 'genesis block x, not g' }],
+  // A missing block is not another branch.
+  [99, '', {}, { is: 'lacks', height: 10 }],
+])('judgeNode: a node up to block %d of branch "%s" against a store with a1 … a10: %#', async (...given) => {
+  const [libBlock, branch, { chainId = 1020, genesis = 'g', known = true }, verdict] = given
+  const blockHash = async (height: number) =>
+    height === 0 ? genesis : height <= libBlock && branch !== '' ? `${branch}${height}` : undefined
+  const stored = {
+    ...{ identity: { chainId: 1020, genesis: 'g' }, last: { height: 10, hash: 'a10' } },
+    hashAt: async (height: number) => (known ? `a${height}` : undefined),
+  }
+  expect(await judgeNode({ chainId, libBlock, blockHash }, stored)).toEqual(verdict)
 })
 
-test('judgeNode: another branch is reported at the highest height that both have', async () => {
-  expect(await judged(99, 'b')).toEqual({ is: 'apart', height: 10, stored: 'a10', there: 'b10' })
-  expect(await judged(4, 'b')).toEqual({ is: 'apart', height: 4, stored: 'a4', there: 'b4' })
+test('unfitText: names both blocks', () => {
   expect(unfitText({ is: 'apart', height: 4, stored: 'a4', there: 'b4' }, 'the node')).toBe(
     'Block 4 is a4 in the store and b4 at the node',
   )
-})
-
-test('judgeNode: another chain is reported before any block, and a missing block is not another branch', async () => {
-  expect(await judged(99, 'a', { chainId: 1024 })).toEqual({ is: 'foreign', why: 'chain 1024, not 1020' })
-  expect(await judged(99, 'a', { genesis: 'x' })).toEqual({
-    is: 'foreign',
-    why: 'genesis block x, not g',
-  })
-  expect(await judged(99, '')).toEqual({ is: 'lacks', height: 10 })
 })

@@ -1,19 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { awaitTimer, type Clock, createPace, systemClock } from './clock.ts'
 import { joinSignals, within, withinAfterAbort } from './deadline.ts'
 import { backoffMs, type RetryOptions, retry, type TryResult } from './retry.ts'
-
-test('sleep: an abort ends the sleep at once, before or meanwhile', async () => {
-  const aborted = AbortSignal.abort()
-  await systemClock.sleep(1e9, aborted)
-  const controller = new AbortController()
-  const sleeping = systemClock.sleep(1e9, controller.signal)
-  controller.abort()
-  await sleeping
-  expect(controller.signal.aborted).toBe(true)
-})
 
 test('after: a time beyond the maximum of a system timer does not fire at once', async () => {
   let fired = false
@@ -25,99 +15,77 @@ test('after: a time beyond the maximum of a system timer does not fire at once',
   expect(fired).toBe(false)
 })
 
-test('sleep: an abort removes the timer, and the end removes the listener', async () => {
+test('sleep: an abort ends it at once, before or meanwhile; the end removes the timer and the listener', async () => {
+  await systemClock.sleep(1e9, AbortSignal.abort())
   const due = new Set<() => void>()
   const after: Clock['after'] = (_ms, work) => {
     due.add(work)
     return () => due.delete(work)
   }
   const controller = new AbortController()
-  let listeners = 0
   const { signal } = controller
-  const add = signal.addEventListener.bind(signal)
-  const remove = signal.removeEventListener.bind(signal)
-  signal.addEventListener = (...args: Parameters<typeof add>) => {
-    listeners++
-    add(...args)
-  }
-  signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-    listeners--
-    remove(...args)
-  }
+  const [added, removed] = [spyOn(signal, 'addEventListener'), spyOn(signal, 'removeEventListener')]
+  const left = () => [due.size, added.mock.calls.length - removed.mock.calls.length]
   const over = awaitTimer(after, 5, signal)
-  expect([due.size, listeners]).toEqual([1, 1])
+  expect(left()).toEqual([1, 1])
   for (const work of due) work()
   await over
-  expect([due.size, listeners]).toEqual([0, 0])
+  expect(left()).toEqual([0, 0])
   const aborted = awaitTimer(after, 5, signal)
   controller.abort()
   await aborted
-  expect([due.size, listeners]).toEqual([0, 0])
+  expect(left()).toEqual([0, 0])
 })
 
 const never = new Promise<never>(() => undefined)
 const late = () => new Error('late')
-const outcome = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    value => ({ value }),
-    error => ({ error }),
-  )
 
-test('within: the result or the error of the work is passed on', async () => {
+test('within: the result or the error of the work is passed on, and no timer is left', async () => {
   const clock = handClock()
   const limits = { ms: 10, late, clock, signal: new AbortController().signal }
   expect(await within(Promise.resolve(7), limits)).toBe(7)
-  expect(await outcome(within(Promise.reject('own'), limits))).toEqual({ error: 'own' })
+  await clock.awaited(10, 0)
+  await expect(within(Promise.reject('own'), limits)).rejects.toBe('own')
   expect(await within(Promise.resolve(7), {})).toBe(7)
 })
 
+/** Passes the time up to the limit of 10 ms. The wait must end exactly then. */
+async function requireLate(clock: ReturnType<typeof handClock>, waiting: Promise<unknown>): Promise<void> {
+  let isOver = false
+  const ended = waiting.catch((error: unknown) => {
+    isOver = true
+    return error
+  })
+  await clock.pass(9)
+  expect(isOver).toBe(false)
+  await clock.pass(1)
+  expect(await ended).toEqual(late())
+}
+
 test('within: the wait ends at the time limit, not a moment before', async () => {
   const clock = handClock()
-  const ended: unknown[] = []
-  const waiting = outcome(within(never, { ms: 10, late, clock })).then(result => ended.push(result))
-  await clock.pass(9)
-  expect(ended).toEqual([])
-  await clock.pass(1)
-  await waiting
-  expect(ended).toEqual([{ error: late() }])
+  await requireLate(clock, within(never, { ms: 10, late, clock }))
 })
 
 test('within: the signal ends the wait, before or meanwhile', async () => {
   const controller = new AbortController()
-  const waiting = outcome(within(never, { signal: controller.signal, aborted: () => 'mine' }))
+  const waiting = within(never, { signal: controller.signal, aborted: () => 'mine' })
   controller.abort('its own')
-  expect(await waiting).toEqual({ error: 'mine' })
-  expect(await outcome(within(never, { signal: controller.signal }))).toEqual({ error: 'its own' })
+  await expect(waiting).rejects.toBe('mine')
+  await expect(within(never, { signal: controller.signal })).rejects.toBe('its own')
 })
 
-test('within: no timer is left', async () => {
+test.each([true, false])('withinAfterAbort: the time limit starts at the abort (aborted before: %p)', async before => {
   const clock = handClock()
-  await within(Promise.resolve(7), { ms: 10, late, clock })
-  await clock.awaited(10, 0)
-  expect(await within(Promise.resolve(8), { ms: 10, late, clock })).toBe(8)
+  const controller = new AbortController()
+  if (before) controller.abort()
+  const limits = { signal: controller.signal, ms: 10, late, clock }
+  const waiting = withinAfterAbort(never, limits)
+  if (!before) await clock.pass(1_000)
+  controller.abort()
+  await requireLate(clock, waiting)
+  expect(await withinAfterAbort(Promise.resolve(7), limits)).toBe(7)
 })
-
-test.each([[true], [false]])(
-  'withinAfterAbort: the time limit starts at the abort (aborted before: %p)',
-  async before => {
-    const clock = handClock()
-    const controller = new AbortController()
-    if (before) controller.abort()
-    const ended: unknown[] = []
-    const limits = { signal: controller.signal, ms: 10, late, clock }
-    const waiting = outcome(withinAfterAbort(never, limits)).then(result => ended.push(result))
-    if (!before) {
-      await clock.pass(1_000)
-      controller.abort()
-    }
-    await clock.pass(9)
-    expect(ended).toEqual([])
-    await clock.pass(1)
-    await waiting
-    expect(ended).toEqual([{ error: late() }])
-    expect(await withinAfterAbort(Promise.resolve(7), limits)).toBe(7)
-  },
-)
 
 test('joinSignals: the joined signal aborts with the reason of the first one, before or after', () => {
   const first = new AbortController()
@@ -145,11 +113,8 @@ test('perSecond: the rate is that between the first and the last note, 0 before 
   expect([pace.perSecond(), pace.spanMs()]).toEqual([0, 0])
   pace.note(1_000, 10)
   expect(pace.perSecond()).toBe(0)
-  for (const [at, count] of [
-    [2_000, 100],
-    [3_000, 50_010],
-  ] as const)
-    pace.note(at, count)
+  pace.note(2_000, 100)
+  pace.note(3_000, 50_010)
   expect([pace.perSecond(), pace.spanMs()]).toEqual([25_000, 2_000])
 })
 
@@ -175,7 +140,7 @@ test('perSecond: a decreasing count has started again, and the rate is never neg
   }
 })
 
-/** Runs `retry` on the given results, of which the last one repeats; returns the pauses and the outcome. */
+/** Runs `retry` on the given results, of which the last one repeats; without any, attempts throw. */
 async function run(tries: readonly TryResult<string>[], retryTimeoutMs: number) {
   const clock = idleClock()
   const waits: unknown[] = []
@@ -187,23 +152,20 @@ async function run(tries: readonly TryResult<string>[], retryTimeoutMs: number) 
     timeoutError: why => new Error(`tired: ${why}`),
   }
   let count = 0
-  const attempt = async (): Promise<TryResult<string>> =>
-    tries[Math.min(count++, tries.length - 1)] as TryResult<string>
+  const attempt = async (): Promise<TryResult<string>> => {
+    const result = tries[Math.min(count++, tries.length - 1)]
+    if (result === undefined) throw new Error('refused')
+    return result
+  }
   const outcome = await retry(options, attempt).catch((error: Error) => error.message)
   return { outcome, waits, slept: clock.slept, count }
 }
 
 test('retry: the first successful attempt ends it', async () => {
   expect(await run([{ done: 'value' }], 0)).toEqual({ outcome: 'value', waits: [], slept: [], count: 1 })
-  expect(await run([{ retryReason: 'a' }, { retryReason: 'b' }, { done: 'value' }], 1_000)).toEqual({
-    outcome: 'value',
-    waits: [
-      ['a', 100],
-      ['b', 200],
-    ],
-    slept: [100, 200],
-    count: 3,
-  })
+  const { waits, ...rest } = await run([{ retryReason: 'a' }, { retryReason: 'b' }, { done: 'value' }], 1_000)
+  expect(waits).toEqual(Object.entries({ a: 100, b: 200 }))
+  expect(rest).toEqual({ outcome: 'value', slept: [100, 200], count: 3 })
 })
 
 test('retry: pauses grow until the time limit, and the last reason is thrown', async () => {
@@ -219,35 +181,21 @@ test('retry: progress restarts the time limit, and a fresh start the pauses, too
   expect(timed.outcome).toBe('tired: stuck')
   const all = await run([stuck, stuck, { retryReason: 'further', anew: 'all' }, stuck], 300)
   expect(all.slept).toEqual([100, 200, 100, 200, 400])
-  const blocked = await run(
-    [...Array<TryResult<string>>(9).fill({ retryReason: 'b', anew: 'timeout' }), { done: 'in' }],
-    1,
-  )
-  expect(blocked.outcome).toBe('in')
+  const blocked = Array<TryResult<string>>(9).fill({ retryReason: 'b', anew: 'timeout' })
+  expect((await run([...blocked, { done: 'in' }], 1)).outcome).toBe('in')
 })
 
 test('retry: an error thrown by an attempt ends it at once', async () => {
-  const clock = idleClock()
-  const options = {
-    clock,
-    backoff: { firstMs: 1, longestMs: 1 },
-    retryTimeoutMs: 1_000,
-    onWait: () => undefined,
-    timeoutError: () => undefined,
-  }
-  await expect(retry(options, () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
-  expect(clock.slept).toEqual([])
+  const { outcome, slept } = await run([], 1_000)
+  expect([outcome, slept]).toEqual(['refused', []])
 })
 
-test('backoffMs: the pause doubles from the shortest to the longest, at any number of failures', () => {
+test('backoffMs: the pause doubles from the shortest to the longest, and by default half of it is random', () => {
   const bounds = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
   expect([1, 2, 3, 6, 7, 8, 1_001].map(failures => backoffMs(bounds, failures, 0.5))).toEqual([
     250, 500, 1_000, 8_000, 15_000, 15_000, 15_000,
   ])
   expect([0, 0.999].map(random => Math.round(backoffMs(bounds, 4, random)))).toEqual([1_500, 2_499])
-})
-
-test('backoffMs: by default half of a pause is random', () => {
-  const bounds = { firstMs: 100, longestMs: 10_000 }
-  expect([0, 0.5, 0.999].map(random => Math.round(backoffMs(bounds, 2, random)))).toEqual([100, 150, 200])
+  const usual = { firstMs: 100, longestMs: 10_000 }
+  expect([0, 0.5, 0.999].map(random => Math.round(backoffMs(usual, 2, random)))).toEqual([100, 150, 200])
 })

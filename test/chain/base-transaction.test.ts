@@ -11,17 +11,13 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 
 test('fromBaseTransaction: every recorded base transaction is restored from its difference to the template', async () => {
   const blocks = (await recordedBlocks()).slice(1)
-  const wrong: number[] = []
-  const whole: number[] = []
-  for (const { block } of blocks) {
-    const [tx] = block.transactions
-    if (tx === undefined) throw new Error(`Block ${block.height} has no transaction.`)
-    const base = fromBaseTransaction(tx, block.time)
-    if (base.startsWith('{"body"')) whole.push(block.height)
-    if (toBaseTransaction({ base, tx_hashes: `${tx.hash} other`, time: block.time }) !== tx.body)
-      wrong.push(block.height)
-  }
-  expect({ count: blocks.length, whole, wrong }).toEqual({ count: 4851, whole: [], wrong: [] })
+  const wrong = blocks.filter(({ block: { transactions, time } }) => {
+    const [tx] = transactions as readonly [Transaction]
+    const base = fromBaseTransaction(tx, time)
+    const restored = toBaseTransaction({ base, tx_hashes: `${tx.hash} other`, time })
+    return base.startsWith('{"body"') || restored !== tx.body
+  })
+  expect([blocks.length, wrong.map(({ block }) => block.height)]).toEqual([4851, []])
 })
 
 test('fromBaseTransaction: a transaction that does not match the template or its block is kept whole', async () => {

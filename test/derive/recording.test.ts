@@ -22,23 +22,20 @@ const fields = (value: Tree | undefined): ReadonlyMap<string, Tree> => value as 
 const list = (value: Tree | undefined): readonly Tree[] => value as readonly Tree[]
 
 test('deriveBlock: accounts, creators, permissions and groups match the node', () => {
+  const text = (value: Tree | undefined) => String(value ?? '')
   const items = (value: Tree | undefined) =>
     list(value)
       .map(fields)
       .map(item => ({
-        id: String(item.get('id')),
+        ...{ id: text(item.get('id')), weight: text(item.get('weight')), permission: text(item.get('permission')) },
         is_key_pair: item.get('is_key_pair') === true,
-        weight: String(item.get('weight')),
-        permission: String(item.get('permission') ?? ''),
       }))
   const byName = (value: Tree | undefined) =>
     [...fields(value).values()].map(fields).sort((a, b) => (String(a.get('name')) < String(b.get('name')) ? -1 : 1))
   const expected = [...truth.accounts].map(([name, account]) => {
     const permissions = byName(account.get('permissions')).map(one => ({
-      name: one.get('name'),
-      group_names: one.get('groups'),
+      ...{ name: one.get('name'), group_names: one.get('groups'), threshold: text(one.get('threshold')) },
       items: items(one.get('items')),
-      threshold: String(one.get('threshold')),
     }))
     const groups = byName(account.get('groups')).map(one => ({ name: one.get('name'), items: items(one.get('items')) }))
     return [name, { creator: account.get('creator'), permissions, groups }] as const
@@ -66,11 +63,8 @@ test('deriveBlock: gas of every account matches the node at its last refresh', (
     expected.set(owner, row)
     if (kind === 'gu') row.set(kind, BigInt(text))
     else {
-      const { Value, Scale } = JSON.parse(text.replace(/"Value":(\d+)/, '"Value":"$1"')) as {
-        Value: string
-        Scale: number
-      }
-      row.set(kind, rescale(BigInt(Value), Scale, kind === 'gt' ? 8 : 3))
+      const [, value = '', scale = ''] = /"Value":(\d+),"Scale":(\d+)/.exec(text) ?? []
+      row.set(kind, rescale(BigInt(value), Number(scale), kind === 'gt' ? 8 : 3))
     }
   }
   const derived = state.all(resources).filter(({ gas_updated }) => gas_updated > 0n)

@@ -1,30 +1,29 @@
 import { fromUnits } from '#chain/amount.ts'
-import { base58Of32 } from '#chain/base58.ts'
+import { encodeBase58 } from '#chain/base58.ts'
 import { type Answer, found, refused } from '#test/support/nodes/rpc/answer.ts'
 import { parseBool, parseInt64 } from '#test/support/nodes/rpc/go-values.ts'
 import { readHeadRange, readTransactionRange } from '#test/support/nodes/rpc/ranges.ts'
 import { hashesOf, type Made } from './block.ts'
 import type { Chain } from './chain.ts'
+import { userTransactions } from './content.ts'
 import { rawBlockText, rawHeadText } from './raw-text.ts'
 import type { Place } from './transaction-hash.ts'
-import { truthAt } from './truth.ts'
+import { type Truth, truthAt } from './truth.ts'
 import type { World } from './world.ts'
 
-const HASH = 32
 /**
  * At most this many further blocks are hashed to answer the end of the chain. The hash of a higher end is not answered.
  */
 const NEAR = 200_000
 /** Blocks and transactions are only found by hash among this many blocks. */
 const FOUND_AMONG = 100_000
-const UNKNOWN_HASH = '1'.repeat(HASH)
+const UNKNOWN_HASH = '1'.repeat(32)
 const NODE_INFO =
   '{"build_time":"", "git_hash":"", "mode":"ModeNormal", "network":{"id":"generated", "peer_count":0, ' +
   '"peer_count_inbound":0, "peer_count_outbound":0}, "code_version":"3.11.5", "server_time":"0"}'
 const BLOCK_NOT_FOUND = refused(2, 'block not found')
 
-export const hashIn = (made: Made, which: 0 | 1 | 2 | 3): string =>
-  base58Of32(made.roots.subarray(which * HASH, (which + 1) * HASH))
+export const hashIn = (made: Made, which: 0 | 1 | 2 | 3): string => encodeBase58(made.roots[which])
 
 /** A block as getBlockByNumber returns it. */
 export const blockText = (made: Made, complete: boolean, status = 'IRREVERSIBLE'): string =>
@@ -95,11 +94,9 @@ export function generatedNode(chain: Chain, end: () => number) {
     getTxByHash: (hash: string): Answer => {
       index()
       const place = places.get(hash)
-      const text =
-        place === undefined || !has(place.height) ? undefined : chain.block(place.height).texts[place.position]
-      return text === undefined
-        ? refused(2, 'tx not found')
-        : found(`{"status":"IRREVERSIBLE", "transaction":${text}, "block_number":"${place?.height}"}`)
+      if (place === undefined || !has(place.height)) return refused(2, 'tx not found')
+      const text = chain.block(place.height).texts[place.position]
+      return found(`{"status":"IRREVERSIBLE", "transaction":${text}, "block_number":"${place.height}"}`)
     },
     getContract: (id: string): Answer => {
       const text = systemContractText(id)
@@ -161,9 +158,10 @@ function chainStorage(chain: Chain) {
   let scanned = -1
 
   const scanTo = (height: number): void => {
-    for (let at = scanned + 1; at <= height; at += 1)
-      for (const text of chain.block(at).texts) for (const row of signUpsIn(text)) accounts.set(row[0], row)
-    scanned = Math.max(scanned, height)
+    for (; scanned < height; scanned += 1)
+      for (const { receipts } of userTransactions(chain.world, scanned + 1))
+        for (const { funcName, content } of receipts)
+          if (funcName === SIGN_UP) accounts.set(content, accountRow(content))
   }
   const rowsOf = (height: number, id: string, prefix: string): readonly Row[] => {
     if (id === 'auth.iost') {
@@ -171,11 +169,7 @@ function chainStorage(chain: Chain) {
       return sorted([...accounts.values()])
     }
     const truth = truthAt(chain.world, height)
-    if (id === 'vote.iost')
-      return votesOf(
-        truth.voters,
-        chain.world.producers.map(({ account }) => account),
-      )
+    if (id === 'vote.iost') return votesOf(chain.world, truth)
     if (prefix === 'TF')
       return sorted(
         [...new Set(truth.wealth().map(({ owner }) => owner))].flatMap((owner): readonly Row[] => {
@@ -200,95 +194,44 @@ function chainStorage(chain: Chain) {
 
 const sorted = (rows: readonly Row[]): readonly Row[] => rows.toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-function frozenText(frozen: readonly { readonly units: bigint; readonly due: bigint }[]): string {
+function frozenText(frozen: ReturnType<Truth['frozen']>): string {
   const entries = frozen.map(({ units, due }) => `{"Amount":${units},"Ftime":${due}}`)
   return JSON.stringify(Buffer.from(`[${entries.join(',')}]`).toString('base64'))
 }
 
 /** The votes by voter. Objects are written as text, since voters have names like `__proto__`. */
-function votesOf(
-  votersOf: (producer: string) => readonly (readonly [string, bigint])[],
-  producers: readonly string[],
-): readonly Row[] {
-  const byVoter = new Map<string, readonly string[]>()
-  for (const producer of producers)
-    for (const [voter, units] of votersOf(producer))
-      byVoter.set(voter, [
-        ...(byVoter.get(voter) ?? []),
-        `${JSON.stringify(producer)}:["${fromUnits(units, DECIMALS)}"]`,
-      ])
-  return sorted([...byVoter].map(([voter, votes]): Row => [`u_1-${voter}`, `{${votes.join(',')}}`]))
-}
-
-function signUpsIn(text: string): readonly Row[] {
-  if (!text.includes(SIGN_UP)) return []
-  const { tx_receipt } = JSON.parse(text) as {
-    readonly tx_receipt: {
-      readonly receipts: readonly { readonly func_name: string; readonly content: string }[]
-    }
-  }
-  return tx_receipt.receipts
-    .filter(({ func_name }) => func_name === SIGN_UP)
-    .map(({ content }): Row => {
-      const [name = '', owner = '', active = ''] = JSON.parse(content) as readonly string[]
-      const permission = (which: string, id: string): string =>
-        `"${which}":{"name":"${which}","groups":[],"items":[{"id":"${id}","is_key_pair":true,"weight":100}],"threshold":100}`
-      return [
-        `auth-${name}`,
-        `{"id":${JSON.stringify(name)},"groups":{},"permissions":{${permission('active', active)},${permission('owner', owner)}}}`,
-      ]
-    })
-}
-
-/**
- * The node's description of the chain's own contracts: id → language, version, actions with argument types.
- */
-const CONTRACTS: Readonly<Record<string, readonly [language: string, version: string, abis: string]>> = {
-  'system.iost': [
-    'native',
-    '1.0.0',
-    'setCode(string) updateCode(string,string) initSetCode(string,string) receipt(string)',
-  ],
-  'token.iost': [
-    'native',
-    '1.0.6',
-    'create(string,string,number,json) issue(string,string,string) transfer(string,string,string,string,string) ' +
-      'transferFreeze(string,string,string,string,number,string) destroy(string,string,string)',
-  ],
-  'token721.iost': [
-    'native',
-    '1.0.0',
-    'create(string,string,number) issue(string,string,string) transfer(string,string,string,string)',
-  ],
-  'gas.iost': ['native', '1.0.0', 'pledge(string,string,string) unpledge(string,string,string)'],
-  'issue.iost': ['javascript', '1.0.0', 'issueIOST()'],
-  'auth.iost': ['javascript', '1.0.0', 'signUp(string,string,string)'],
-  'domain.iost': ['native', '0.0.0', 'can_update(string)'],
-  'bonus.iost': ['javascript', '1.0.2', 'issueContribute(json) exchangeIOST(string,string)'],
-  'vote.iost': ['javascript', '1.0.3', 'vote(string,string,string,string) unvote(string,string,string,string)'],
-  'vote_producer.iost': ['javascript', '1.0.9', 'vote(string,string,string) unvote(string,string,string) stat()'],
-  'base.iost': ['javascript', '1.0.0', 'exec(json)'],
-  'exchange.iost': ['javascript', '1.0.0', 'transfer(string,string,string,string)'],
-  'ram.iost': [
-    'javascript',
-    '1.0.0',
-    'buy(string,string,number) sell(string,string,number) lend(string,string,number)',
-  ],
-}
-
-function abiText(spelled: string): string {
-  const [name = '', args = ''] = spelled.replace(')', '').split('(')
-  const kinds = args === '' ? [] : args.split(',')
-  return JSON.stringify({ name, args: kinds, amount_limit: [{ token: '*', value: 'unlimited' }] })
-}
-
-/** The answer of getContract for one of the chain's own contracts, undefined for others. */
-function systemContractText(id: string): string | undefined {
-  const known = Object.hasOwn(CONTRACTS, id) ? CONTRACTS[id] : undefined
-  if (known === undefined) return undefined
-  const [language, version, abis] = known
-  return (
-    `{"id":"${id}", "code":"", "language":"${language}", "version":"${version}", "orig_code":"", ` +
-    `"abis":[${abis.split(' ').map(abiText).join(', ')}]}`
+function votesOf({ producers }: World, { voters }: Truth): readonly Row[] {
+  const given = producers.flatMap(({ account }) =>
+    voters(account).map(([voter, units]) => ({ voter, text: `"${account}":["${fromUnits(units, DECIMALS)}"]` })),
   )
+  const byVoter = Map.groupBy(given, ({ voter }) => voter)
+  return sorted([...byVoter].map(([voter, all]) => [`u_1-${voter}`, `{${all.map(({ text }) => text).join(',')}}`]))
+}
+
+function accountRow(signUp: string): Row {
+  const [name = '', owner = '', active = ''] = JSON.parse(signUp) as readonly string[]
+  const permission = (which: string, id: string): string =>
+    `"${which}":{"name":"${which}","groups":[],"items":[{"id":"${id}","is_key_pair":true,"weight":100}],"threshold":100}`
+  const permissions = `${permission('active', active)},${permission('owner', owner)}`
+  return [`auth-${name}`, `{"id":${JSON.stringify(name)},"groups":{},"permissions":{${permissions}}}`]
+}
+
+/** Versions of the chain's own contracts. */
+const VERSIONS: ReadonlyMap<string, string> = new Map([
+  ...['system', 'token721', 'gas', 'issue', 'auth', 'base', 'exchange', 'ram'].map(name => [name, '1.0.0'] as const),
+  ...([
+    ['token', '1.0.6'],
+    ['domain', '0.0.0'],
+    ['bonus', '1.0.2'],
+    ['vote', '1.0.3'],
+  ] as const),
+  ['vote_producer', '1.0.9'],
+])
+const ABI = '{"name":"transfer","args":["string","number"],"amount_limit":[{"token":"*","value":"unlimited"}]}'
+
+function systemContractText(id: string): string | undefined {
+  const version = id.endsWith('.iost') ? VERSIONS.get(id.slice(0, -5)) : undefined
+  return version === undefined
+    ? undefined
+    : `{"id":"${id}", "code":"", "language":"native", "version":"${version}", "orig_code":"", "abis":[${ABI}]}`
 }

@@ -1,115 +1,46 @@
-import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { encodeBase58 } from '#chain/base58.ts'
-import type { Block } from '#chain/block.ts'
-import { checkBaseTransaction, checkBlock, checkWhole } from '#chain/check.ts'
 import { decodeBlock } from '#chain/decode.ts'
 import { merkleRoot } from '#chain/hash.ts'
-import { headHash } from '#chain/head.ts'
-import { decodeRawBlock } from '#chain/raw-block.ts'
-import { createNode } from '#node/archive-node.ts'
 import { rpcAnswers } from '#test/support/nodes/recording.ts'
 import { createChain } from './chain.ts'
-import { userTransactions } from './content.ts'
 import { KINDS } from './cycle-plan.ts'
 import { readOptions } from './main.ts'
 import { serveGenerated } from './serve.ts'
-import { DEFAULTS, PROFILES, settingsOf } from './settings.ts'
+import { DEFAULTS, settingsOf } from './settings.ts'
 import { small } from './small.ts'
 import { truthAt } from './truth.ts'
 import { worldOf } from './world.ts'
 
-// `in-stores.test.ts` loads whole chains: that checks every block, and compares what is stored with the truth.
+// `in-stores.test.ts` loads whole chains: that proves every block, and compares what is stored with the truth.
 setDefaultTimeout(600_000)
 
 function serve(given: Parameters<typeof serveGenerated>[0]) {
   const node = serveGenerated(given)
   const ask = async (path: string, body?: string): Promise<string> =>
     (await fetch(`${node.url}${path}`, body === undefined ? {} : { method: 'POST', body })).text()
-  const askBlock = async (height: number) => {
-    const text = await ask(`/getBlockByNumber/${height}/true`)
-    const raw = decodeRawBlock(await ask(`/getRawBlockByNumber/${height}/true`))
-    return { text, block: decodeBlock(text), raw }
-  }
-  return { ...node, ask, askBlock, [Symbol.asyncDispose]: () => node.stop() }
+  return { ...node, ask, [Symbol.asyncDispose]: () => node.stop() }
 }
 
-async function readBulk(url: string, from: number, to: number): Promise<readonly Block[]> {
-  const node = createNode({ urls: [url] })
-  const loaded = await Array.fromAsync(node.blocks({ from, to }))
-  node.close()
-  return loaded.map(({ block }) => block)
-}
-
-describe.each(PROFILES)('a %s generated chain', profile => {
-  test('blocks follow their parents, and are the same in bulk and alone', async () => {
-    await using node = serve(small(profile))
-    const last = node.chain.settings.blocks
-    const { dawn } = node.chain.world
-    for (const [first, to] of [
-      [0, 3],
-      [dawn - 2, dawn + 60],
-      [last - 5, last],
-    ] as const) {
-      let parent: Block | undefined
-      for (const block of await readBulk(node.url, first, to)) {
-        const { block: single } = await node.askBlock(block.height)
-        checkBlock(single, { parentHash: parent?.hash, height: block.height })
-        if (parent !== undefined) checkBaseTransaction(single, parent)
-        expect(single).toEqual(block)
-        parent = single
-      }
-      expect(parent?.height).toBe(to)
-    }
-  })
-
-  test('a bulk answer has the transactions with actions', async () => {
-    await using node = serve(small(profile))
-    const { dawn } = node.chain.world
-    const text = await node.ask('/getBlockTxsByContract', `{"from_block":${dawn},"to_block":${dawn + 100}}`)
-    const { blocktx_list } = JSON.parse(text) as { blocktx_list: { tx_list: unknown[] }[] }
-    expect(blocktx_list.map(({ tx_list }) => tx_list.length)).toEqual(
-      Array.from({ length: 101 }, (_, at) => userTransactions(node.chain.world, dawn + at)).map(
-        users => 1 + users.filter(({ actions }) => actions.length > 0).length,
-      ),
-    )
-  })
-
-  test('a block and its transactions have the hashes of their raw forms, and are found by them', async () => {
-    await using node = serve(small(profile))
-    for (const height of [1, 2, node.chain.world.dawn + 5, node.chain.settings.blocks]) {
-      const { text, block, raw } = await node.askBlock(height)
-      checkWhole(block, raw)
-      expect(headHash(raw.head)).toBe(block.hash)
-      expect(raw.receipts).toEqual(
-        block.transactions.map(({ receipt }) => ({ ...receipt, ramUsage: [...receipt.ramUsage] })),
-      )
-      const short = JSON.parse(await node.ask(`/getRawBlockByNumber/${height}/false`))
-      const root = (hashes: readonly string[]) =>
-        encodeBase58(merkleRoot(hashes.map(hash => new Uint8Array(Buffer.from(hash, 'base64')))))
-      expect([root(short.block.txHashes), root(short.block.receiptHashes)]).toEqual([
-        block.txMerkleHash,
-        block.txReceiptMerkleHash,
-      ])
-      expect(await node.ask(`/getBlockByHash/${block.hash}/true`)).toBe(text)
-      for (const { hash, body } of block.transactions)
-        expect(JSON.parse(await node.ask(`/getTxByHash/${hash}`))).toMatchObject({
-          block_number: String(height),
-          transaction: JSON.parse(body),
-        })
-    }
-    for (const hash of ['1'.repeat(32), 'nonsense'])
-      expect(await node.ask(`/getTxByHash/${hash}`)).toBe('{"code":2,"message":"tx not found"}')
-  })
-})
-
-test('a delayed transaction is executed by an unsigned one that names it', async () => {
+test('blocks and transactions are found by their hashes, which raw blocks have in the order of their roots', async () => {
   await using node = serve(small('mixed'))
-  const [sent, carried] = [await node.askBlock(1), await node.askBlock(2)]
-  const [delayed, later] = [sent.block.transactions.at(-1), carried.block.transactions[1]]
-  expect([delayed?.delay, delayed?.receipt.receipts]).toEqual([500_000_000n, []])
-  expect([later?.referredTx, later?.actions]).toEqual([delayed?.hash ?? '', delayed?.actions ?? []])
-  const signs = [sent.raw.transactions.at(-1), carried.raw.transactions[1]].map(tx => tx?.publishSigns.length)
-  expect(signs).toEqual([1, 0])
+  for (const height of [1, 2, node.chain.world.dawn + 5, node.chain.settings.blocks]) {
+    const text = await node.ask(`/getBlockByNumber/${height}/true`)
+    const block = decodeBlock(text)
+    const raw = JSON.parse(await node.ask(`/getRawBlockByNumber/${height}/false`)).block
+    const roots = [raw.txHashes, raw.receiptHashes].map((hashes: readonly string[]) =>
+      encodeBase58(merkleRoot(hashes.map(hash => new Uint8Array(Buffer.from(hash, 'base64'))))),
+    )
+    expect(roots).toEqual([block.txMerkleHash, block.txReceiptMerkleHash])
+    expect(await node.ask(`/getBlockByHash/${block.hash}/true`)).toBe(text)
+    for (const { hash, body } of block.transactions)
+      expect(JSON.parse(await node.ask(`/getTxByHash/${hash}`))).toMatchObject({
+        block_number: String(height),
+        transaction: JSON.parse(body),
+      })
+  }
+  for (const hash of ['1'.repeat(32), 'nonsense'])
+    expect(await node.ask(`/getTxByHash/${hash}`)).toBe('{"code":2,"message":"tx not found"}')
 })
 
 test('the same settings give the same chain, in any order of requests; another seed gives another one', () => {
@@ -153,17 +84,6 @@ test('raw blocks have the format of recorded ones, character by character betwee
   }
 })
 
-test('serveGenerated: other calls and ranges are refused as a node refuses them', async () => {
-  await using node = serve(small('sparse'))
-  expect(await node.ask('/getRAMInfo')).toBe('{"code":12,"message":"Not Implemented"}')
-  const empty = await node.ask('/getBlockTxsByContract', '{"from_block":5,"to_block":5}')
-  expect(empty).toBe('{"code":2,"message":"invalid range 5 to 5"}')
-  node.setHeight(100)
-  expect(JSON.parse(await node.ask('/getChainInfo'))).toMatchObject({ lib_block: '100', chain_id: 1024 })
-  expect(await node.ask('/getBlockByNumber/101/true')).toBe('{"code":2,"message":"block not found"}')
-  expect(() => node.setHeight(1e9)).toThrow('Height 1000000000 is not one of 0 … 2500.')
-})
-
 test('readOptions: numbers, profile and address are read', () => {
   expect(readOptions(['--help'])).toBeUndefined()
   expect(readOptions([])).toEqual({ profile: DEFAULTS.profile, host: '127.0.0.1', port: 0 })
@@ -174,8 +94,6 @@ test('readOptions: numbers, profile and address are read', () => {
 test.each<readonly [() => unknown, string]>([
   [() => readOptions(['--seed', '1e3']), '--seed 1e3 is not a whole number.'],
   [() => readOptions(['--profile', 'huge']), '--profile huge is none of sparse, busy, mixed.'],
-  [() => readOptions(['--listen', '81']), '--listen 81 is not HOST:PORT.'],
-  [() => readOptions(['--length', '5']), "Unknown option '--length'"],
   [() => settingsOf({ holders: 5 }), 'holders 5 is not a whole number of 100 … 10000000.'],
   [() => settingsOf({ holders: 200, voters: 300 }), 'voters 300 are more than the 200 holders.'],
   [() => settingsOf({ cycle: 64, producers: 17 }), 'cycle 64 is below 16 blocks for each of 17'],

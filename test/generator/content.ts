@@ -4,9 +4,8 @@ import { FOUNDATION, TOKENS } from './names.ts'
 import { addAction, amountText, emptyTx, issue, type Tx, transfer } from './transaction.ts'
 import { type World, witnessOf } from './world.ts'
 
-/** The contribute that is paid for one block, in tokens; the next constant is in 10^-8. */
-const CONTRIBUTE = '3.28513441'
-const CONTRIBUTE_UNITS = 328_513_441
+/** The contribute that is paid for one block, in 10^-8. */
+const CONTRIBUTE = 328_513_441
 /** Interval of the lists of producers, in blocks. */
 const STAT_BLOCKS = 1200
 
@@ -20,38 +19,36 @@ export function userTransactions(world: World, height: number): readonly Tx[] {
   if (height < dawn) return dawnTransactions(world, height)
   const cycle = Math.floor((height - dawn) / settings.cycle)
   const offset = (height - dawn) % settings.cycle
-  const end = schedule.first(offset + 1)
-  const made: Tx[] = []
-  for (let k = schedule.first(offset); k < end; k += 1) made.push(cycleTransaction(world, cycle, k))
-  return made
+  const first = schedule.first(offset)
+  const length = schedule.first(offset + 1) - first
+  return Array.from({ length }, (_, at) => cycleTransaction(world, cycle, first + at))
 }
 
 /**
  * A block's base transaction: it names the parent's witness and gas × 100, and pays the reward for the parent. At
  * intervals it has the list of producers and the inflation, too.
  */
-export function baseTx(
-  world: World,
-  height: number,
-  { gas, time }: { readonly gas: number; readonly time: string },
-): Tx {
+export function baseTx(world: World, height: number, { gas, time }: { gas: number; time: string }): Tx {
   const parent = witnessOf(world, height - 1)
   const tx = emptyTx('base.iost', 0, { baseTime: time })
   addAction(tx, 'base.iost/exec', `[{"parent":["${parent.key}", "${gas}", false]}]`, ['', ''], '[""]')
   if (height % STAT_BLOCKS === 0) {
     const list = JSON.stringify(world.producers.map(({ key }) => key))
     const content = `{"currentList":${list},"pendingList":${list}}`
-    tx.receipts.push({ name: 'vote_producer.iost/stat', content })
+    tx.receipts.push({ funcName: 'vote_producer.iost/stat', content })
   }
   if (inflates(world, height)) tx.receipts.push(...inflationTx().receipts)
-  tx.receipts.push({ name: 'token.iost/issue', content: `["contribute","${parent.account}","${CONTRIBUTE}"]` })
+  tx.receipts.push({
+    funcName: 'token.iost/issue',
+    content: `["contribute","${parent.account}","${amountText(CONTRIBUTE, 8)}"]`,
+  })
   return tx
 }
 
 /** The receiver of the reward for the parent block, and the amount in 10^-8. */
 export const rewardOf = (world: World, height: number): { readonly to: string; readonly units: number } => ({
   to: witnessOf(world, height - 1).account,
-  units: CONTRIBUTE_UNITS,
+  units: CONTRIBUTE,
 })
 
 /** A third of what is issued each time, in 10^-8 IOST. */
@@ -61,7 +58,6 @@ const THIRD = 729_927_007_299_270n
 export const inflates = ({ settings }: World, height: number): boolean =>
   height > 0 && height % settings.inflation === 0
 
-/** Number of blocks up to `height` that issue IOST. */
 export const inflationsUntil = ({ settings }: World, height: number): number =>
   Math.max(0, Math.floor(height / settings.inflation))
 
@@ -71,7 +67,7 @@ export function inflationTx(): Tx {
   for (const owner of [FOUNDATION, 'bonus.iost', 'issue.iost']) issue(tx, TOKENS.iost, owner, THIRD)
   transfer(tx, TOKENS.iost, ['issue.iost', 'vote_producer.iost'], THIRD)
   tx.receipts.push({
-    name: 'vote_producer.iost/topupCandidateBonus',
+    funcName: 'vote_producer.iost/topupCandidateBonus',
     content: `["${amountText(THIRD, TOKENS.iost.decimals)}","issue.iost"]`,
   })
   return tx

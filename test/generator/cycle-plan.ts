@@ -1,16 +1,6 @@
 import { createDraws } from './random.ts'
 import type { Profile, Settings } from './settings.ts'
 
-/** The transactions per block of a cycle, the same in every cycle. */
-export type Schedule = {
-  /** Number of transactions of a cycle, which is even. The second half reverts the first one. */
-  readonly count: number
-  /** Number of the first transaction of a block of the cycle; for the offset `cycle`: `count`. */
-  first(offset: number): number
-  /** Offset of the block that contains the k-th transaction of the cycle. */
-  offset(k: number): number
-}
-
 type Draw = ReturnType<typeof createDraws>
 
 const COUNTS: Readonly<Record<Profile, (draws: Draw) => number>> = {
@@ -23,7 +13,8 @@ const COUNTS: Readonly<Record<Profile, (draws: Draw) => number>> = {
   },
 }
 
-export function scheduleOf({ seed, profile, cycle }: Settings): Schedule {
+/** The transactions per block of a cycle, the same in every cycle. */
+export function scheduleOf({ seed, profile, cycle }: Settings) {
   const draws = createDraws()
   const firsts = new Uint32Array(cycle + 1)
   let total = 0
@@ -36,7 +27,14 @@ export function scheduleOf({ seed, profile, cycle }: Settings): Schedule {
   firsts[cycle] = total
   const offsets = new Uint32Array(total)
   for (let offset = 0; offset < cycle; offset += 1) offsets.fill(offset, firsts[offset] ?? 0, firsts[offset + 1] ?? 0)
-  return { count: total, first: offset => firsts[offset] ?? 0, offset: k => offsets[k] ?? 0 }
+  return {
+    /** Number of transactions of a cycle, which is even. The second half reverts the first one. */
+    count: total,
+    /** Number of the first transaction of a block of the cycle; for the offset `cycle`: `count`. */
+    first: (offset: number): number => firsts[offset] ?? 0,
+    /** Offset of the block that contains the k-th transaction of the cycle. */
+    offset: (k: number): number => offsets[k] ?? 0,
+  }
 }
 
 /**
@@ -45,32 +43,7 @@ export function scheduleOf({ seed, profile, cycle }: Settings): Schedule {
  * for what grows: newcomers, block rewards and NFTs. Amounts are random in every cycle, up to the bounds
  * below. An account that starts with the most it can ever owe at once never falls below zero.
  */
-export const KINDS = [
-  'iost',
-  'nft',
-  'coin',
-  'play',
-  'route',
-  'multi',
-  'twins',
-  'failed',
-  'poor',
-  'freeze',
-  'unvote',
-  'pledge',
-  'ram',
-  'store',
-  'mint',
-  'signUp',
-  'exchange',
-  'text',
-  'none',
-] as const
-export type Kind = (typeof KINDS)[number]
-
-type Weights = Readonly<Record<Kind, number>>
-
-const MIXED: Weights = {
+const MIXED = {
   iost: 292,
   nft: 8,
   coin: 200,
@@ -91,7 +64,9 @@ const MIXED: Weights = {
   text: 6,
   none: 2,
 }
-const WEIGHTS: Readonly<Record<Profile, Weights>> = {
+export type Kind = keyof typeof MIXED
+export const KINDS = Object.keys(MIXED) as readonly Kind[]
+const WEIGHTS: Readonly<Record<Profile, typeof MIXED>> = {
   mixed: MIXED,
   sparse: MIXED,
   // A transaction without actions makes loaders request the whole block again, so large blocks rarely have one.
@@ -101,7 +76,6 @@ const WEIGHTS: Readonly<Record<Profile, Weights>> = {
 /** The maximum that one transaction moves, in smallest units. */
 export const MOST = { iost: 5_000_000_000, coin: 5_000, votes: 1_000_000_000, ram: 64 } as const
 
-/** The number of contracts that are called. The first one is called most often. */
 export const CONTRACTS = 12
 /** The hub's number among accounts. */
 export const HUB_INDEX = -1
@@ -109,30 +83,14 @@ export const HUB_INDEX = -1
 const FROM_HUB = 0.14
 const TO_HUB = 0.15
 
-/** This object is changed in place by `read`. */
-export type Plan = {
-  kind: Kind
-  /** The account that pays first. */
-  a: number
-  b: number
-  c: number
-  d: number
-  contract: number
-  other: number
-  coin: boolean
-}
+/** Kind and accounts of a transaction; `a` pays first. The object is changed in place. */
+export type Plan = { kind: Kind; coin: boolean } & Record<'a' | 'b' | 'c' | 'd' | 'contract' | 'other', number>
 
-export type CyclePlan = {
-  /** The plan of transaction `j` of the first half. Every call returns the same object. */
-  read(j: number): Plan
-}
+/** Each kind as often as its weight says, in tenths. */
+const tableOf = (weights: typeof MIXED): readonly Kind[] =>
+  KINDS.flatMap(kind => new Array<Kind>(Math.round(weights[kind] * 10)).fill(kind))
 
-function tableOf(weights: Weights): readonly Kind[] {
-  const smallest = 0.1
-  return KINDS.flatMap(kind => new Array<Kind>(Math.round(weights[kind] / smallest)).fill(kind))
-}
-
-export function cyclePlan({ seed, profile, holders, voters }: Settings): CyclePlan {
+export function cyclePlan({ seed, profile, holders, voters }: Settings) {
   const draws = createDraws()
   const kinds = tableOf(WEIGHTS[profile])
   const plan: Plan = { kind: 'none', a: 0, b: 0, c: 0, d: 0, contract: 0, other: 0, coin: false }
@@ -142,7 +100,8 @@ export function cyclePlan({ seed, profile, holders, voters }: Settings): CyclePl
     return one
   }
   return {
-    read: j => {
+    /** The plan of transaction `j` of the first half. Every call returns the same object. */
+    read: (j: number): Plan => {
       draws.start(seed, 2, j)
       plan.kind = kinds[draws.below(kinds.length)] ?? 'iost'
       const hub = draws.unit()
@@ -161,39 +120,26 @@ export function cyclePlan({ seed, profile, holders, voters }: Settings): CyclePl
   }
 }
 
-/** The amounts that every account needs when the cycles begin, in smallest units. The hub is the last entry. */
-export type Needs = {
-  readonly iost: Float64Array
-  readonly coin: Float64Array
-  readonly votes: Float64Array
-  readonly ram: Float64Array
-}
-
-/** Sums the maximum that each account owes at once: all its payments of one half of a cycle. */
-export function needsOf(settings: Settings, schedule: Schedule): Needs {
-  const places = settings.holders + 1
-  const needs = {
-    iost: new Float64Array(places),
-    coin: new Float64Array(places),
-    votes: new Float64Array(places),
-    ram: new Float64Array(places),
-  }
-  const add = (of: Float64Array, index: number, most: number): void => {
-    const place = index === HUB_INDEX ? places - 1 : index
-    of[place] = (of[place] ?? 0) + most
-  }
+/**
+ * The amounts that every account needs when the cycles begin, in smallest units: all its payments of one half of a cycle.
+ * The hub is the last entry.
+ */
+export function needsOf(settings: Settings, schedule: ReturnType<typeof scheduleOf>) {
+  const none = () => new Float64Array(settings.holders + 1)
+  const needs = { iost: none(), coin: none(), votes: none(), ram: none() }
   const plans = cyclePlan(settings)
   for (let j = 0; j < schedule.count / 2; j += 1) {
     const { kind, a, coin } = plans.read(j)
-    if (kind === 'coin') add(needs.coin, a, MOST.coin)
-    else if (kind === 'freeze') add(coin ? needs.coin : needs.iost, a, coin ? MOST.coin : MOST.iost)
-    else if (kind === 'multi') add(needs.iost, a, 3 * MOST.iost)
-    else if (kind === 'twins') add(needs.iost, a, 2 * MOST.iost)
-    else if (kind === 'unvote') add(needs.votes, a, MOST.votes)
-    else if (kind === 'store') add(needs.ram, a, MOST.ram)
-    else if (PAYING.has(kind)) add(needs.iost, a, MOST.iost)
+    const [what, times] = PAID[kind === 'freeze' && coin ? 'coin' : kind] ?? ['iost', 0]
+    const place = a === HUB_INDEX ? settings.holders : a
+    needs[what][place] = (needs[what][place] ?? 0) + times * MOST[what]
   }
   return needs
 }
 
-const PAYING: ReadonlySet<Kind> = new Set(['iost', 'play', 'route', 'pledge', 'ram'])
+/** What the first account of a transaction pays, and how many times the maximum. */
+const PAID: Partial<Readonly<Record<Kind, readonly [what: keyof typeof MOST, times: number]>>> = {
+  ...{ iost: ['iost', 1], play: ['iost', 1], route: ['iost', 1], pledge: ['iost', 1], ram: ['iost', 1] },
+  ...{ freeze: ['iost', 1], twins: ['iost', 2], multi: ['iost', 3], coin: ['coin', 1], unvote: ['votes', 1] },
+  store: ['ram', 1],
+}

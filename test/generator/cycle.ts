@@ -1,4 +1,4 @@
-import { HUB_INDEX, type Kind, MOST, type Plan } from './cycle-plan.ts'
+import { HUB_INDEX, type Kind, MOST } from './cycle-plan.ts'
 import { CREATORS, HUB, newcomerName, TOKENS, type Token } from './names.ts'
 import { collectionOf, giveNft, issueNft } from './nfts.ts'
 import { mix } from './random.ts'
@@ -12,6 +12,7 @@ import {
   freezeAction,
   issue,
   NO_BALANCE,
+  type Parties,
   pledge,
   sellRam,
   signUp,
@@ -24,26 +25,31 @@ import {
 } from './transaction.ts'
 import type { World } from './world.ts'
 
-/** A place in the cycles, with its transaction. */
-type At = {
-  readonly world: World
-  readonly cycle: number
-  /** Number in the cycle (`k`), and number of the transaction of the first half that it is or reverts (`j`). */
-  readonly k: number
-  readonly j: number
-  readonly back: boolean
-  readonly tx: Tx
-  /** A random number that is the same for a transaction and the one that reverts it. */
-  readonly drawn: number
-}
-
 const IOST = 100_000_000
 const LONG_MEMO = 'a longer memo of several words, as exchanges ask for'
 const MEMOS = ['', 'ok', 'thanks', 'payment 42', 'no. 7', '付款', LONG_MEMO]
 
-const amountOf = ({ drawn }: At, most: number): number => 1 + (drawn % most)
-const memoOf = ({ drawn }: At): string => MEMOS[(drawn >>> 20) % MEMOS.length] ?? ''
-const name = ({ world }: At, index: number): string => world.account(index)
+/** A place in the cycles, with its transaction, which is `a`'s unless it has another publisher. */
+function placeAt(world: World, cycle: number, k: number) {
+  const { schedule, settings } = world
+  const half = schedule.count / 2
+  const back = k >= half
+  /** Number of the transaction of the first half that it is or reverts. */
+  const j = back ? k - half : k
+  const plan = world.plan.read(j)
+  /** A random number that is the same for a transaction and the one that reverts it. */
+  const drawn = mix(settings.seed, 6, j, cycle)
+  const a = world.account(plan.a)
+  return {
+    ...{ world, cycle, k, j, back, drawn, a, plan },
+    b: world.account(plan.b),
+    contract: world.contracts[plan.contract] ?? '',
+    tx: emptyTx(a, 200_000 + (mix(settings.seed, 5, k, cycle) % 2_000_000)),
+    memo: MEMOS[(drawn >>> 20) % MEMOS.length] ?? '',
+    amount: (most: number): number => 1 + (drawn % most),
+  }
+}
+type At = ReturnType<typeof placeAt>
 
 /** The time when an amount frozen here is due: after this block, and before the amount is needed. */
 function dueOf({ world, cycle, k, j, back }: At): string {
@@ -53,203 +59,165 @@ function dueOf({ world, cycle, k, j, back }: At): string {
   return blockTime(settings.seed, dawn + cycle * settings.cycle + Math.floor((from + until) / 2))
 }
 
-function call(at: At, contract: string, action: string, data: string, returned = '[""]'): void {
-  addAction(at.tx, `${contract}/${action}`, data, [at.tx.publisher, contract], returned)
+/** The parties of a movement from `from`, and back in the second half. */
+const turned = ({ back }: At, from: string, to: string): Parties => (back ? [to, from] : [from, to])
+
+function call({ tx }: At, contract: string, action: string, data: string, returned = '[""]'): void {
+  addAction(tx, `${contract}/${action}`, data, [tx.publisher, contract], returned)
 }
 
-/** A transfer from a to b, and back in the second half. */
-function move(at: At, plan: Plan, token: Token, most: number): void {
-  const [from, to] = at.back ? [plan.b, plan.a] : [plan.a, plan.b]
-  at.tx.publisher = name(at, from)
-  transferAction(at.tx, token, [name(at, from), name(at, to)], amountOf(at, most), memoOf(at))
+function move(at: At, token: Token, most: number): void {
+  const parties = turned(at, at.a, at.b)
+  at.tx.publisher = parties[0]
+  transferAction(at.tx, token, parties, at.amount(most), at.memo)
 }
 
-function play(at: At, plan: Plan): void {
-  const contract = at.world.contracts[plan.contract] ?? ''
-  const player = name(at, plan.a)
-  at.tx.publisher = player
-  const units = amountOf(at, MOST.iost)
-  call(at, contract, at.back ? 'claim' : 'play', `["${at.drawn % 100}","${memoOf(at)}"]`, `["${at.drawn % 1000}"]`)
-  const win = at.drawn % 7 === 0
-  at.tx.receipts.push({
-    name: `${contract}/${at.back ? 'claim' : 'play'}`,
-    content: `{"round":${at.drawn % 100_000},"player":"${player}","win":${win}}`,
-  })
-  transfer(at.tx, TOKENS.iost, at.back ? [contract, player] : [player, contract], units, { memo: 'game' })
+function play(at: At): void {
+  const { tx, a: player, contract, drawn } = at
+  const action = at.back ? 'claim' : 'play'
+  call(at, contract, action, `["${drawn % 100}","${at.memo}"]`, `["${drawn % 1000}"]`)
+  const content = `{"round":${drawn % 100_000},"player":"${player}","win":${drawn % 7 === 0}}`
+  tx.receipts.push({ funcName: `${contract}/${action}`, content })
+  transfer(tx, TOKENS.iost, turned(at, player, contract), at.amount(MOST.iost), { memo: 'game' })
 }
 
 /** A contract calls another one, which moves tokens in two steps. */
-function route(at: At, plan: Plan): void {
-  const outer = at.world.contracts[plan.contract] ?? ''
-  const inner = at.world.contracts[plan.other] ?? ''
-  const player = name(at, plan.a)
-  at.tx.publisher = player
-  const units = amountOf(at, MOST.iost)
+function route(at: At): void {
+  const { tx, a: player, contract: outer, world, plan, back } = at
+  const inner = world.contracts[plan.other] ?? ''
+  const units = at.amount(MOST.iost)
   call(at, outer, 'route', `["${inner}", "${units}"]`)
-  const steps: readonly (readonly [string, string])[] = [
-    [player, outer],
-    [outer, inner],
-  ]
-  for (const [from, to] of at.back ? steps.toReversed() : steps)
-    transfer(at.tx, TOKENS.iost, at.back ? [to, from] : [from, to], units)
-  at.tx.receipts.push(
-    { name: `${inner}/store`, content: `["${player}","${units}"]` },
-    { name: `${outer}/route`, content: 'routed' },
+  const steps = [turned(at, player, outer), turned(at, outer, inner)]
+  for (const step of back ? steps.toReversed() : steps) transfer(tx, TOKENS.iost, step, units)
+  tx.receipts.push(
+    { funcName: `${inner}/store`, content: `["${player}","${units}"]` },
+    { funcName: `${outer}/route`, content: 'routed' },
   )
 }
 
-function multi(at: At, plan: Plan): void {
-  const payer = name(at, plan.a)
-  const others = [plan.b, plan.c, plan.d].map(index => name(at, index))
-  at.tx.publisher = at.back ? (others[0] ?? '') : payer
-  if (at.back) at.tx.signers = others.slice(1).map(one => `${one}@active`)
-  for (const other of others)
-    transferAction(at.tx, TOKENS.iost, at.back ? [other, payer] : [payer, other], amountOf(at, MOST.iost), memoOf(at))
+function multi(at: At): void {
+  const { tx, world, plan, b } = at
+  const others = [b, world.account(plan.c), world.account(plan.d)]
+  if (at.back) Object.assign(tx, { publisher: b, signers: others.slice(1).map(one => `${one}@active`) })
+  for (const other of others) transferAction(tx, TOKENS.iost, turned(at, at.a, other), at.amount(MOST.iost), at.memo)
 }
 
-function twins(at: At, plan: Plan): void {
-  move(at, plan, TOKENS.iost, MOST.iost)
-  move(at, plan, TOKENS.iost, MOST.iost)
-}
-
-function fail(at: At, plan: Plan, status: number): void {
-  const payer = name(at, plan.a)
-  at.tx.publisher = payer
-  const to = name(at, plan.b)
-  const data = `["iost","${payer}","${to}","99999999999","${memoOf(at)}"]`
-  const nowhere = at.j % 5 === 0
-  const [contract, receiver] = nowhere ? ['nosuch.iost', 'nosuch.iost'] : ['token.iost', to]
-  at.tx.actions.push({ contract, name: 'transfer', data, from: payer, to: receiver })
-  at.tx.status = status
-  at.tx.message =
+function fail({ tx, a: payer, b, j, memo }: At, status: number): void {
+  const data = `["iost","${payer}","${b}","99999999999","${memo}"]`
+  const nowhere = j % 5 === 0
+  const [contract, to] = nowhere ? ['nosuch.iost', 'nosuch.iost'] : ['token.iost', b]
+  tx.actions.push({ contract, actionName: 'transfer', data, from: payer, to })
+  tx.status = status
+  tx.message =
     status === NO_BALANCE
       ? `balance not enough after executing actions: pay ram failed. id: ${payer} need 1712, actual 0`
       : `running action Action{Contract: token.iost, ActionName: transfer, Data: ["iost","${payer}"...\n error: balance not enough`
 }
 
-function freezing(at: At, plan: Plan): void {
-  const token = plan.coin ? TOKENS.coin : TOKENS.iost
-  const most = plan.coin ? MOST.coin : MOST.iost
-  if (at.back) {
-    move(at, plan, token, most)
-    return
-  }
-  at.tx.publisher = name(at, plan.a)
-  freezeAction(at.tx, token, [name(at, plan.a), name(at, plan.b)], amountOf(at, most), dueOf(at))
+function freezing(at: At): void {
+  const [token, most] = at.plan.coin ? [TOKENS.coin, MOST.coin] : [TOKENS.iost, MOST.iost]
+  if (at.back) move(at, token, most)
+  else freezeAction(at.tx, token, [at.a, at.b], at.amount(most), dueOf(at))
 }
 
-/**
- * The hub issues an NFT. In the second half its owner transfers it to another account, sometimes through a contract.
- */
-function collecting(at: At, plan: Plan): void {
-  const { world, cycle, j, back, tx } = at
-  const collection = collectionOf(plan)
-  const id = world.nfts.idOf(collection, cycle, j)
-  const [owner, other] = [name(at, plan.a), name(at, plan.b)]
-  if (!back) {
+/** The hub issues an NFT. In the second half its owner transfers it to another account, sometimes through a contract. */
+function collecting(at: At): void {
+  const { world, j, tx, a: owner, b: other } = at
+  const collection = collectionOf(at.plan)
+  const id = world.nfts.idOf(collection, at.cycle, j)
+  if (!at.back) {
     tx.publisher = HUB
     issueNft(tx, collection, owner, id)
     return
   }
-  tx.publisher = owner
   // The choice is the same in every cycle, like everything that determines rows.
   const own = j % 2 === 0
-  if (!own) call(at, world.contracts[plan.contract] ?? '', 'drop', JSON.stringify([other, id]))
+  if (!own) call(at, at.contract, 'drop', JSON.stringify([other, id]))
   giveNft(tx, { collection, id }, [owner, other], own)
 }
 
-function voting(at: At, plan: Plan): void {
-  const voter = name(at, plan.a)
-  const producer = at.world.producers[0]?.account ?? ''
-  const units = amountOf(at, MOST.votes)
-  at.tx.publisher = voter
-  const data = at.back ? vote(at.tx, voter, producer, units) : unvote(at.tx, voter, producer, units, dueOf(at))
-  const called = `vote_producer.iost/${at.back ? 'vote' : 'unvote'}`
-  addAction(at.tx, called, data, at.back ? [voter, producer] : [producer, voter], '[""]')
+function voting(at: At): void {
+  const { tx, a: voter, back, world } = at
+  const producer = world.producers[0]?.account ?? ''
+  const units = at.amount(MOST.votes)
+  const data = back ? vote(tx, voter, producer, units) : unvote(tx, voter, producer, units, dueOf(at))
+  addAction(tx, `vote_producer.iost/${back ? 'vote' : 'unvote'}`, data, turned(at, producer, voter), '[""]')
 }
 
-function pledging(at: At, plan: Plan): void {
-  const [pledger, other] = [name(at, plan.a), name(at, plan.b)]
-  const units = amountOf(at, MOST.iost)
-  at.tx.publisher = pledger
-  const data = at.back ? unpledge(at.tx, pledger, other, units, dueOf(at)) : pledge(at.tx, pledger, other, units)
-  const called = `gas.iost/${at.back ? 'unpledge' : 'pledge'}`
-  addAction(at.tx, called, data, at.back ? [other, pledger] : [pledger, other])
+function pledging(at: At): void {
+  const { tx, a: pledger, b: other, back } = at
+  const units = at.amount(MOST.iost)
+  const data = back ? unpledge(tx, pledger, other, units, dueOf(at)) : pledge(tx, pledger, other, units)
+  addAction(tx, `gas.iost/${back ? 'unpledge' : 'pledge'}`, data, turned(at, pledger, other))
 }
 
-function ramTrade(at: At, plan: Plan): void {
-  const owner = name(at, plan.a)
-  const bytes = 1 + (at.drawn % 900)
+function ramTrade({ tx, a: owner, drawn, back }: At): void {
+  const bytes = 1 + (drawn % 900)
   const price = bytes * 1_000_000
-  at.tx.publisher = owner
-  if (at.back) sellRam(at.tx, owner, bytes, price)
-  else buyRam(at.tx, [owner, owner], bytes, price, 2_000_000)
-  const called = `ram.iost/${at.back ? 'sell' : 'buy'}`
-  addAction(at.tx, called, `["${owner}","${owner}",${bytes}]`, [owner, owner], `["${price / IOST}"]`)
+  if (back) sellRam(tx, owner, bytes, price)
+  else buyRam(tx, [owner, owner], bytes, price, 2_000_000)
+  const called = `ram.iost/${back ? 'sell' : 'buy'}`
+  addAction(tx, called, `["${owner}","${owner}",${bytes}]`, [owner, owner], `["${price / IOST}"]`)
 }
 
 /** The account uses RAM, and frees it in the second half. */
-function storing(at: At, plan: Plan): void {
-  const owner = name(at, plan.a)
-  const contract = at.world.contracts[plan.contract] ?? ''
-  const bytes = (at.back ? -1 : 1) * amountOf(at, MOST.ram)
-  at.tx.publisher = owner
-  call(at, contract, 'store', `["${bytes}", "${memoOf(at)}"]`)
-  at.tx.ram.push([owner, bytes], ['token.iost', 10])
-  at.tx.effects.push({ kind: 'ram', owner, bytes })
+function storing(at: At): void {
+  const bytes = (at.back ? -1 : 1) * at.amount(MOST.ram)
+  call(at, at.contract, 'store', `["${bytes}", "${at.memo}"]`)
+  at.tx.ram.push([at.a, bytes], ['token.iost', 10])
+  at.tx.effects.push({ kind: 'ram', owner: at.a, bytes })
 }
 
-function minting(at: At, plan: Plan): void {
-  const to = name(at, plan.b)
-  const units = amountOf(at, 1000)
-  at.tx.publisher = at.back ? to : HUB
-  if (at.back) addAction(at.tx, 'token.iost/destroy', destroy(at.tx, TOKENS.mint, to, units, true), [to, ''])
-  else addAction(at.tx, 'token.iost/issue', issue(at.tx, TOKENS.mint, to, units, true), ['', to])
+function minting(at: At): void {
+  const { tx, b: to, back } = at
+  const units = at.amount(1000)
+  tx.publisher = back ? to : HUB
+  if (back) addAction(tx, 'token.iost/destroy', destroy(tx, TOKENS.mint, to, units, true), [to, ''])
+  else addAction(tx, 'token.iost/issue', issue(tx, TOKENS.mint, to, units, true), ['', to])
 }
 
 /** A new account in every cycle. Half of them get a little IOST, always the same amount. */
-function joining(at: At): void {
-  const creator = CREATORS[at.j % CREATORS.length] ?? ''
-  const fresh = newcomerName(at.cycle, at.k)
-  const { keys } = at.world
-  at.tx.publisher = creator
-  pledge(at.tx, creator, fresh, 10 * IOST)
-  const data = signUp(at.tx, fresh, keys[at.j % keys.length] ?? '', true)
-  addAction(at.tx, 'auth.iost/signUp', data, [creator, fresh], '[""]')
-  if (at.j % 2 === 0) transferAction(at.tx, TOKENS.iost, [creator, fresh], IOST, 'welcome')
+function joining({ tx, j, cycle, k, world }: At): void {
+  const creator = CREATORS[j % CREATORS.length] ?? ''
+  const fresh = newcomerName(cycle, k)
+  tx.publisher = creator
+  pledge(tx, creator, fresh, 10 * IOST)
+  const data = signUp(tx, fresh, world.keys[j % world.keys.length] ?? '', true)
+  addAction(tx, 'auth.iost/signUp', data, [creator, fresh], '[""]')
+  if (j % 2 === 0) transferAction(tx, TOKENS.iost, [creator, fresh], IOST, 'welcome')
 }
 
 /** A producer exchanges block rewards for IOST, far less than it has earned by the middle of the first cycle. */
-function exchanging(at: At, plan: Plan): void {
-  if (!at.back) {
-    fail(at, plan, BROKEN)
-    return
-  }
-  const producer = at.world.producers[at.j % at.world.producers.length]?.account ?? ''
-  at.tx.publisher = producer
-  destroy(at.tx, TOKENS.contribute, producer, REWARD)
-  transfer(at.tx, TOKENS.iost, ['bonus.iost', producer], REWARD)
+function exchanging(at: At): void {
+  const { tx, j, world } = at
+  if (!at.back) return void fail(at, BROKEN)
+  const producer = world.producers[j % world.producers.length]?.account ?? ''
+  tx.publisher = producer
+  destroy(tx, TOKENS.contribute, producer, REWARD)
+  transfer(tx, TOKENS.iost, ['bonus.iost', producer], REWARD)
   call(at, 'bonus.iost', 'exchangeIOST', `["${producer}","0.01"]`)
 }
 const REWARD = IOST / 100
 
-function telling(at: At, plan: Plan): void {
-  at.tx.publisher = name(at, plan.a)
+function telling(at: At): void {
   const text = at.drawn % 2 === 0 ? 'free text, 没有 JSON' : '[1,2'
   call(at, 'system.iost', 'receipt', JSON.stringify([text]), '[]')
-  at.tx.receipts.push({ name: 'system.iost/receipt', content: text })
+  at.tx.receipts.push({ funcName: 'system.iost/receipt', content: text })
 }
 
-const FILL: Readonly<Record<Kind, (at: At, plan: Plan) => void>> = {
-  iost: (at, plan) => move(at, plan, TOKENS.iost, MOST.iost),
+const FILL: Readonly<Record<Kind, (at: At) => void>> = {
+  iost: at => move(at, TOKENS.iost, MOST.iost),
   nft: collecting,
-  coin: (at, plan) => move(at, plan, TOKENS.coin, MOST.coin),
+  coin: at => move(at, TOKENS.coin, MOST.coin),
   play,
   route,
   multi,
-  twins,
-  failed: (at, plan) => fail(at, plan, BROKEN),
-  poor: (at, plan) => fail(at, plan, NO_BALANCE),
+  twins: at => {
+    move(at, TOKENS.iost, MOST.iost)
+    move(at, TOKENS.iost, MOST.iost)
+  },
+  failed: at => fail(at, BROKEN),
+  poor: at => fail(at, NO_BALANCE),
   freeze: freezing,
   unvote: voting,
   pledge: pledging,
@@ -260,19 +228,14 @@ const FILL: Readonly<Record<Kind, (at: At, plan: Plan) => void>> = {
   exchange: exchanging,
   text: telling,
   // This transaction has no action.
-  none: (at, plan) => {
-    at.tx.publisher = name(at, plan.a === HUB_INDEX ? 0 : plan.a)
+  none: ({ tx, plan, world }) => {
+    if (plan.a === HUB_INDEX) tx.publisher = world.account(0)
   },
 }
 
 /** The k-th transaction of a cycle. */
 export function cycleTransaction(world: World, cycle: number, k: number): Tx {
-  const { schedule, settings, plan } = world
-  const half = schedule.count / 2
-  const back = k >= half
-  const j = back ? k - half : k
-  const tx = emptyTx('', 200_000 + (mix(settings.seed, 5, k, cycle) % 2_000_000))
-  const planned = plan.read(j)
-  FILL[planned.kind]({ world, cycle, k, j, back, tx, drawn: mix(settings.seed, 6, j, cycle) }, planned)
-  return tx
+  const at = placeAt(world, cycle, k)
+  FILL[at.plan.kind](at)
+  return at.tx
 }

@@ -1,5 +1,5 @@
 import { CONTRACTS, MOST } from './cycle-plan.ts'
-import { ADMIN, CREATORS, DEAD, FOUNDATION, FOUNDER, HUB, TOKENS } from './names.ts'
+import { ADMIN, CREATORS, DEAD, FOUNDATION, FOUNDER, HUB, TOKENS, type Token } from './names.ts'
 import { COLLECTIONS, collectionTx } from './nfts.ts'
 import { mix } from './random.ts'
 import { blockMs } from './time.ts'
@@ -21,10 +21,9 @@ const SHARES: readonly (readonly [owner: string, iost: bigint])[] = [
 ]
 const RAM_BYTES = 137_438_953_472
 
-function create(tx: Tx, token: keyof typeof TOKENS, total: string, config: object): void {
-  const { symbol, issuer } = TOKENS[token]
+function create(tx: Tx, { symbol, issuer }: Token, total: number, config: object): void {
   const encoded = Buffer.from(JSON.stringify(config)).toString('base64')
-  tx.receipts.push({ name: 'token.iost/create', content: `["${symbol}","${issuer}",${total},"${encoded}"]` })
+  tx.receipts.push({ funcName: 'token.iost/create', content: `["${symbol}","${issuer}",${total},"${encoded}"]` })
   tx.effects.push({ kind: 'create', token: symbol })
 }
 
@@ -39,9 +38,9 @@ export function genesisTx(world: World): Tx {
     act(tx, 'system.iost/initSetCode', `["${contract}", ""]`, 'system.iost')
     tx.effects.push({ kind: 'deploy', contract })
   }
-  create(tx, 'iost', '90000000000', { can_transfer: true, decimal: 8 })
-  create(tx, 'contribute', '90000000000', { can_transfer: false, decimal: 8 })
-  create(tx, 'ram', '6871947673600', { decimal: 0, fullName: 'IOST system ram', onlyIssuerCanTransfer: true })
+  create(tx, TOKENS.iost, 90_000_000_000, { can_transfer: true, decimal: 8 })
+  create(tx, TOKENS.contribute, 90_000_000_000, { can_transfer: false, decimal: 8 })
+  create(tx, TOKENS.ram, 6_871_947_673_600, { decimal: 0, fullName: 'IOST system ram', onlyIssuerCanTransfer: true })
   const key = world.keys[0] ?? ''
   for (const name of [ADMIN, FOUNDATION, FOUNDER, HUB, ...CREATORS, DEAD]) {
     const data = signUp(tx, name, key, true)
@@ -93,11 +92,9 @@ function tokenTx(which: 'coin' | 'mint', first: number): Tx {
   const { issuer, symbol, decimals } = token
   const tx = emptyTx(issuer, GAS)
   const config = { decimal: decimals, fullName: `The ${symbol}`, canTransfer: true }
-  const encoded = Buffer.from(JSON.stringify(config)).toString('base64')
   const data = `["${symbol}","${issuer}",${COINS},${JSON.stringify(config)}]`
   addAction(tx, 'token.iost/create', data, [issuer, 'token.iost'])
-  tx.receipts.push({ name: 'token.iost/create', content: `["${symbol}","${issuer}",${COINS},"${encoded}"]` })
-  tx.effects.push({ kind: 'create', token: symbol })
+  create(tx, token, COINS, config)
   if (first > 0) addAction(tx, 'token.iost/issue', issue(tx, token, issuer, first, true), ['', issuer])
   return tx
 }
@@ -145,12 +142,8 @@ function votesTx(world: World, from: number, to: number): Tx {
 }
 
 function batches(first: number, end: number, make: (from: number, to: number) => Tx): readonly Tx[] {
-  const made: Tx[] = []
-  for (let index = 0; index < DAWN_TRANSACTIONS; index += 1) {
-    const from = first + index * DAWN_ACCOUNTS
-    if (from < end) made.push(make(from, Math.min(end, from + DAWN_ACCOUNTS)))
-  }
-  return made
+  const starts = Array.from({ length: DAWN_TRANSACTIONS }, (_, index) => first + index * DAWN_ACCOUNTS)
+  return starts.filter(from => from < end).map(from => make(from, Math.min(end, from + DAWN_ACCOUNTS)))
 }
 
 /** The transactions of blocks 1 … `world.dawn` − 1, without base transactions. */

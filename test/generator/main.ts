@@ -24,23 +24,16 @@ Serves a generated chain with a node's RPC, until it is stopped. The same option
 /** Options of the command line; undefined: help was requested. Throws Failure 'usage', or an error of parseArgs. */
 export function readOptions(words: readonly string[]): GeneratedOptions | undefined {
   const text = { type: 'string' } as const
+  const { profile: _, ...numbers } = DEFAULTS
   const own = { help: { type: 'boolean', short: 'h' }, listen: text, profile: text } as const
-  const numbers = {
-    seed: text,
-    blocks: text,
-    holders: text,
-    voters: text,
-    producers: text,
-    cycle: text,
-    inflation: text,
-  }
-  const { values } = parseArgs({ args: [...words], options: { ...own, ...numbers } })
+  const options = { ...Object.fromEntries(Object.keys(numbers).map(name => [name, text])), ...own }
+  const { values } = parseArgs({ args: [...words], options })
   const { help, listen = '127.0.0.1:0', profile: named = DEFAULTS.profile, ...given } = values
   if (help === true) return undefined
   const profile = PROFILES.find(known => known === named)
   if (profile === undefined) throw new Failure('usage', `--profile ${named} is none of ${PROFILES.join(', ')}.`)
-  const read = Object.entries(given).map(([name, value = '']) => {
-    if (!/^[0-9]{1,15}$/.test(value)) throw new Failure('usage', `--${name} ${value} is not a whole number.`)
+  const read = Object.entries(given).map(([name, value]) => {
+    if (!/^[0-9]{1,15}$/.test(String(value))) throw new Failure('usage', `--${name} ${value} is not a whole number.`)
     return [name, Number(value)] as const
   })
   return { ...Object.fromEntries(read), profile, ...readAddress(listen) }

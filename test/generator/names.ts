@@ -1,5 +1,5 @@
 import { base58Of32 } from '#chain/base58.ts'
-import { mix } from './random.ts'
+import { drawBytes, mix } from './random.ts'
 
 /** Names of accounts and tokens. They are valid, their order differs from that of their numbers, and some are odd. */
 export const HUB = 'busy_hub'
@@ -7,7 +7,6 @@ export const FOUNDER = 'founder'
 export const DEAD = 'deadaddr'
 export const FOUNDATION = 'foundation'
 export const ADMIN = 'admin'
-/** The accounts that create newcomers. */
 export const CREATORS = ['creator_0', 'creator_1', 'creator_2', 'creator_3'] as const
 
 export type Token = { readonly symbol: string; readonly decimals: number; readonly issuer: string }
@@ -29,7 +28,6 @@ const ODD: ReadonlyMap<number, string> = new Map([
   [7, 'toString'.toLowerCase()],
 ])
 const ETHEREUM_EVERY = 53
-const KEY_BYTES = 32
 
 /** An odd number, so that multiplication by it is a permutation of 32-bit integers. */
 const SPREAD = 0x9e3779b1
@@ -42,11 +40,7 @@ function spelled(index: number): string {
 }
 
 /** The public key of a number: base58 of 32 bytes. */
-export function keyOf(seed: number, index: number): string {
-  const bytes = new Uint8Array(KEY_BYTES)
-  for (let at = 0; at < KEY_BYTES; at += 1) bytes[at] = mix(seed, 901, index, at) & 255
-  return base58Of32(bytes)
-}
+export const keyOf = (seed: number, index: number): string => base58Of32(drawBytes(seed, 901, index))
 
 export const producerName = (index: number): string => `producer${String(index).padStart(3, '0')}`
 

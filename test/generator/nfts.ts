@@ -1,4 +1,4 @@
-import type { Kind, Plan } from './cycle-plan.ts'
+import type { Plan } from './cycle-plan.ts'
 import { ADMIN, CREATORS, FOUNDER, HUB } from './names.ts'
 import { addAction, emptyTx, type Tx } from './transaction.ts'
 
@@ -13,14 +13,8 @@ const MOST_NFTS = 1_000_000_000_000
 /** The owners of the first NFTs of each collection, which are issued before other accounts exist. */
 const FIRST_OWNERS = [FOUNDER, HUB, ADMIN, ...CREATORS]
 
-/** The ids of the NFTs that the transactions of a cycle issue. */
-export type NftPlan = {
-  /** The id of an NFT by the cycle and the number of the issuing transaction in the first half. */
-  idOf(collection: Collection, cycle: number, j: number): string
-}
-
 /** Counts the NFTs that the first half of a cycle issues. The chain numbers NFTs in the order of their issue. */
-export function nftPlan(read: (j: number) => { readonly kind: Kind; readonly coin: boolean }, half: number): NftPlan {
+export function nftPlan(read: (j: number) => Plan, half: number) {
   const numbers = new Map<number, number>()
   const counts = new Map<Collection, number>()
   for (let j = 0; j < half; j += 1) {
@@ -32,7 +26,8 @@ export function nftPlan(read: (j: number) => { readonly kind: Kind; readonly coi
     counts.set(collection, count + 1)
   }
   return {
-    idOf: (collection, cycle, j) =>
+    /** The id of an NFT by the cycle and the number of the issuing transaction in the first half. */
+    idOf: (collection: Collection, cycle: number, j: number): string =>
       String(FIRST_OWNERS.length + cycle * (counts.get(collection) ?? 0) + (numbers.get(j) ?? 0)),
   }
 }
@@ -50,8 +45,7 @@ export function issueNft(tx: Tx, collection: Collection, to: string, id: string)
   const metadata = METADATA[Number(id) % METADATA.length]?.(id) ?? ''
   const data = JSON.stringify([collection, to, metadata])
   addAction(tx, 'token721.iost/issue', data, ['', to], `["${id}"]`)
-  tx.receipts.push({ name: 'token721.iost/issue', content: data })
-  tx.effects.push({ kind: 'nft', collection, from: '', to })
+  tx.receipts.push({ funcName: 'token721.iost/issue', content: data })
 }
 
 /** `own`: the transfer is an action of its own. Otherwise a contract makes it, and it has no row. */
@@ -63,8 +57,7 @@ export function giveNft(
 ): void {
   const content = JSON.stringify([collection, from, to, id])
   if (own) addAction(tx, 'token721.iost/transfer', content, [from, to])
-  tx.receipts.push({ name: 'token721.iost/transfer', content })
-  tx.effects.push({ kind: 'nft', collection, from, to })
+  tx.receipts.push({ funcName: 'token721.iost/transfer', content })
 }
 
 /** The transaction that creates a collection, issues its first NFTs and transfers one. */
@@ -72,7 +65,7 @@ export function collectionTx(collection: Collection): Tx {
   const tx = emptyTx(HUB, GAS)
   const data = JSON.stringify([collection, HUB, MOST_NFTS])
   addAction(tx, 'token721.iost/create', data, [HUB, 'token721.iost'])
-  tx.receipts.push({ name: 'token721.iost/create', content: data })
+  tx.receipts.push({ funcName: 'token721.iost/create', content: data })
   for (const [number, owner] of FIRST_OWNERS.entries()) issueNft(tx, collection, owner, String(number))
   giveNft(tx, { collection, id: '0' }, [FOUNDER, HUB], true)
   return tx

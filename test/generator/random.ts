@@ -13,6 +13,10 @@ export function mix(seed: number, stream: number, a: number, b = 0): number {
   return fmix(h ^ Math.imul(b >>> 0, 0x1b873593) ^ Math.imul(Math.floor(b / 4294967296), 0x2545f491))
 }
 
+/** 32 random bytes of a number, for keys. */
+export const drawBytes = (seed: number, stream: number, index: number): Uint8Array =>
+  Uint8Array.from({ length: 32 }, (_, at) => mix(seed, stream, index, at) & 255)
+
 /** A sequence of random numbers that every `start` restarts. One object is reused, so nothing is allocated. */
 export function createDraws() {
   let state = 0

@@ -1,29 +1,21 @@
+import { statusName } from '#chain/receipt-hash.ts'
 import { baseTx, gasOf, inflates, inflationTx, userTransactions } from './content.ts'
-import { statusText } from './hashing.ts'
 import { blockTime } from './time.ts'
 import { OK, type Tx } from './transaction.ts'
-import { txHash } from './transaction-hash.ts'
+import { type Place, txHash } from './transaction-hash.ts'
 import type { World } from './world.ts'
 
+type RowText = 'contract' | 'action' | 'data' | 'returned' | 'status' | 'from' | 'to'
 /** A row of the lists of records, computed from the plan of a transaction. */
-export type Row = {
-  readonly height: number
-  /** Position of the transaction in the block, the base transaction included. */
-  readonly position: number
-  readonly index: number
-  readonly contract: string
-  readonly action: string
-  readonly data: string
-  readonly returned: string
-  readonly status: string
-  readonly from: string
-  readonly to: string
-  /**
-   * Lists that contain the row: `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`,
-   * `created/…`, `token/…`, `moved/…/…`, `in/…`, `in/…/…`, `contracts`.
-   */
-  readonly keys: readonly string[]
-}
+export type Row = Place &
+  Readonly<Record<RowText, string>> & {
+    readonly index: number
+    /**
+     * Lists that contain the row: `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`,
+     * `created/…`, `token/…`, `moved/…/…`, `in/…`, `in/…/…`, `contracts`.
+     */
+    readonly keys: readonly string[]
+  }
 
 const namesOf = (...names: readonly string[]): readonly string[] => [...new Set(names)].filter(name => name !== '')
 
@@ -51,13 +43,9 @@ function movedBy(name: string, content: string, parties: readonly string[]): rea
 }
 
 /** Rows of one transaction. `deployed`: the contracts that exist after the transaction. */
-export function rowsOfTransaction(
-  tx: Tx,
-  at: { readonly height: number; readonly position: number },
-  deployed: ReadonlySet<string>,
-): readonly Row[] {
-  const status = statusText(tx.status)
-  const rows: Row[] = tx.actions.map(({ contract, name, data, from, to }, index) => {
+export function rowsOfTransaction(tx: Tx, at: Place, deployed: ReadonlySet<string>): readonly Row[] {
+  const status = statusName(tx.status)
+  const rows: Row[] = tx.actions.map(({ contract, actionName: name, data, from, to }, index) => {
     const names = namesOf(from, to, tx.publisher)
     const keys = keysOf(names, contract, name, deployed)
     if (deployed.has(contract)) keys.push(`called/${tx.publisher}/${contract}/${name}`)
@@ -65,46 +53,37 @@ export function rowsOfTransaction(
     if (tx.status === OK && contract === 'auth.iost' && name === 'signUp') keys.push(`created/${tx.publisher}`)
     if (tx.status === OK) {
       // A delayed transaction has no receipts yet, so it owns none.
-      const owns = tx.receipts.some(said => said.name === `${contract}/${name}` && said.content === data)
+      const owns = tx.receipts.some(({ funcName, content }) => funcName === `${contract}/${name}` && content === data)
       if (owns) keys.push(...movedBy(`${contract}/${name}`, data, namesOf(from, to)))
       if (DEPLOYING.test(`${contract}/${name}`)) keys.push('contracts')
     }
-    return {
-      ...at,
-      index,
-      contract,
-      action: name,
-      data,
-      returned: tx.returns[index] ?? '',
-      status,
-      from,
-      to,
-      keys,
-    }
+    return { ...at, index, contract, action: name, data, returned: tx.returns[index] ?? '', status, from, to, keys }
   })
   return [...rows, ...rowsOfReceipts(tx, { ...at, index: rows.length }, deployed)]
 }
 
-type FirstRowPlace = { readonly height: number; readonly position: number; readonly index: number }
-
 /** Rows of the receipts that no action owns. `first`: the place of the first one. */
-function rowsOfReceipts(tx: Tx, first: FirstRowPlace, deployed: ReadonlySet<string>): readonly Row[] {
+function rowsOfReceipts(
+  tx: Tx,
+  first: Pick<Row, 'height' | 'position' | 'index'>,
+  deployed: ReadonlySet<string>,
+): readonly Row[] {
   const rows: Row[] = []
-  for (const { name, content, row } of tx.receipts) {
+  for (const { funcName: name, content, row } of tx.receipts) {
     if (row === undefined) continue
     const [from, to] = row
     const [contract = '', action = ''] = name.split('/')
     const keys = keysOf(namesOf(from, to), contract, action, deployed)
     if (name === 'auth.iost/signUp') keys.push(`created/${tx.publisher}`)
     keys.push(...movedBy(name, content, namesOf(from, to)))
+    const place = { ...first, index: first.index + rows.length }
     rows.push({
-      ...first,
-      index: first.index + rows.length,
+      ...place,
       contract,
       action,
       data: content,
       returned: '',
-      status: statusText(tx.status),
+      status: statusName(tx.status),
       from,
       to,
       keys,
@@ -129,13 +108,10 @@ export function* rowsBetween(world: World, from: number, to: number, deployed: S
   }
 }
 
-/** Hash of the transaction of a row. */
 export function hashOfRow(world: World, { height, position }: Row): string {
   const users = userTransactions(world, height)
-  const base = () => {
-    const time = blockTime(world.settings.seed, height)
-    return baseTx(world, height, { gas: gasOf(userTransactions(world, height - 1)), time })
-  }
+  const time = blockTime(world.settings.seed, height)
+  const base = () => baseTx(world, height, { gas: gasOf(userTransactions(world, height - 1)), time })
   const tx = height === 0 ? users[position] : position === 0 ? base() : users[position - 1]
   if (tx === undefined) throw new Error(`Block ${height} has no transaction ${position}.`)
   return txHash(world.seals, tx, { height, position })

@@ -1,8 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { base58Of32 } from '#chain/base58.ts'
-import { mix } from './random.ts'
+import { drawBytes } from './random.ts'
 
-const KEY_BYTES = 32
 /** Prefix of an ed25519 private key in PKCS#8 form (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
@@ -14,12 +13,10 @@ export type SigningKey = {
   readonly secret: KeyObject
 }
 
-/** The ed25519 key pair of a number. */
 export function signingKey(seed: number, index: number): SigningKey {
-  const drawn = Buffer.alloc(KEY_BYTES)
-  for (let at = 0; at < KEY_BYTES; at += 1) drawn[at] = mix(seed, 907, index, at) & 255
+  const drawn = drawBytes(seed, 907, index)
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, drawn]), format: 'der', type: 'pkcs8' })
-  const bytes = createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES)
+  const bytes = createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(-32)
   return { key: base58Of32(bytes), bytes, secret }
 }
 

@@ -2,16 +2,12 @@ import { mix } from './random.ts'
 
 const FIRST_MS = 1_551_052_800_000
 const BLOCK_MS = 500
-/** The lateness of blocks in nanoseconds. It always has six digits and stays below a millisecond. */
-const LEAST_LATE = 100_000
-const MOST_LATE = 900_000
 
 export const blockMs = (height: number): number => FIRST_MS + height * BLOCK_MS
 
-const lateNs = (seed: number, height: number): number => LEAST_LATE + (mix(seed, 17, height) % (MOST_LATE - LEAST_LATE))
-
-/** The time of a block in nanoseconds since 1970, as the node writes it. */
-export const blockTime = (seed: number, height: number): string => `${blockMs(height)}${lateNs(seed, height)}`
+/** The time of a block in nanoseconds since 1970, as the node writes it: late by six digits, below a millisecond. */
+export const blockTime = (seed: number, height: number): string =>
+  `${blockMs(height)}${100_000 + (mix(seed, 17, height) % 800_000)}`
 
 /** Transactions are signed shortly before their block, and are valid for 90 seconds. */
 const BEFORE_MS = 300

@@ -1,13 +1,13 @@
-import { base58Bytes, base58Of32 } from '#chain/base58.ts'
-import { hashTransaction } from './hashing.ts'
+import { base58Bytes, encodeBase58 } from '#chain/base58.ts'
+import type { TxReceipt } from '#chain/block.ts'
+import type { Signature } from '#chain/head.ts'
+import { statusName } from '#chain/receipt-hash.ts'
+import { type HashedTransaction, transactionHash } from '#chain/transaction-hash.ts'
 import { mix } from './random.ts'
-import type { Tx } from './transaction.ts'
+import { CHAIN, GAS_RATIO, type Tx, termsOf } from './transaction.ts'
 
 /** The place of a transaction: height of its block, and position in it, counting the base transaction. */
 export type Place = { readonly height: number; readonly position: number }
-
-/** A signature in the node's storage format. Algorithm 2 is ed25519. */
-export type Sealed = { readonly algorithm: 2; readonly sig: Buffer; readonly pubKey: Buffer }
 
 /** The seed and the public keys of signatures. */
 export type Seals = { readonly seed: number; readonly keys: readonly Buffer[] }
@@ -19,14 +19,12 @@ export const sealsOf = (seed: number, keys: readonly string[]): Seals => ({
 
 const SIGNATURE = 64
 const WORD = 4
-const NONE: readonly Sealed[] = []
 
 /**
  * The n-th signature of the transaction at a place. Its bytes are random: a transaction's hash covers them,
- * but nobody has the keys of a chain's accounts to check them. Real signatures would take many times as long
- * as everything else of a transaction.
+ * but nobody has the keys of a chain's accounts to check them. Real signatures take much longer.
  */
-function sealed({ seed, keys }: Seals, { height, position }: Place, n: number): Sealed {
+function sealed({ seed, keys }: Seals, { height, position }: Place, n: number): Signature {
   const sig = Buffer.allocUnsafe(SIGNATURE)
   let drawn = mix(seed, 31 + n, height, position)
   const pubKey = keys[drawn % keys.length] ?? sig
@@ -40,27 +38,37 @@ function sealed({ seed, keys }: Seals, { height, position }: Place, n: number): 
   return { algorithm: 2, sig, pubKey }
 }
 
-/** Signatures of a transaction: those of its signers, and those of its publisher. */
-export type Signed = { readonly signs: readonly Sealed[]; readonly publishSigns: readonly Sealed[] }
-
-/** Genesis, base transactions and the transaction that executes a delayed one have no signatures. */
-export const signedOf = (seals: Seals, tx: Tx, place: Place): Signed =>
-  place.height === 0 || tx.referred !== '' || tx.baseTime !== undefined
-    ? { signs: NONE, publishSigns: NONE }
-    : {
-        signs: tx.signers.length === 0 ? NONE : tx.signers.map((_, n) => sealed(seals, place, 1 + n)),
-        publishSigns: [sealed(seals, place, 0)],
-      }
-
-/** Writes the hash of a transaction, computed as on the chain, into `into` at `at`. */
-export const writeTxHash = (seals: Seals, tx: Tx, place: Place, into: Buffer, at: number): void =>
-  hashTransaction({ tx, height: place.height, ...signedOf(seals, tx, place) }, into, at)
-
-const HASH_BYTES = 32
-
-/** The hash of a transaction in base58. */
-export function txHash(seals: Seals, tx: Tx, place: Place): string {
-  const bytes = Buffer.alloc(HASH_BYTES)
-  writeTxHash(seals, tx, place, bytes, 0)
-  return base58Of32(bytes)
+/** The transaction as the chain hashes it. */
+export function toHashed(seals: Seals, tx: Tx, place: Place): HashedTransaction {
+  const { time, expiration, gasLimit, isLimited } = termsOf(tx, place.height)
+  // Genesis, base transactions and the transaction that executes a delayed one have no signatures.
+  const isSigned = place.height > 0 && tx.referred === '' && tx.baseTime === undefined
+  return {
+    time: BigInt(time),
+    expiration: BigInt(expiration),
+    gasRatio: GAS_RATIO,
+    gasLimit,
+    delay: BigInt(tx.delay),
+    chainId: CHAIN,
+    reserved: new Uint8Array(),
+    signers: tx.signers,
+    actions: tx.actions,
+    amountLimit: isLimited ? [{ token: '*', value: 'unlimited' }] : [],
+    signs: isSigned ? tx.signers.map((_, n) => sealed(seals, place, 1 + n)) : [],
+    referredTx: base58Bytes(tx.referred) ?? new Uint8Array(),
+    publisher: tx.publisher,
+    publishSigns: isSigned ? [sealed(seals, place, 0)] : [],
+  }
 }
+
+export const txHash = (seals: Seals, tx: Tx, place: Place): string =>
+  encodeBase58(transactionHash(toHashed(seals, tx, place)))
+
+export const toReceipt = ({ gas, ram, status, message, returns, receipts }: Tx): TxReceipt => ({
+  gasUsage: BigInt(gas),
+  ramUsage: ram.map(([payer, bytes]) => [payer, BigInt(bytes)]),
+  statusCode: statusName(status),
+  message,
+  returns,
+  receipts,
+})

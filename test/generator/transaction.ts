@@ -1,3 +1,5 @@
+import { fromUnits } from '#chain/amount.ts'
+import type { Action, Receipt } from '#chain/block.ts'
 import { DEAD, TOKENS, type Token } from './names.ts'
 import { signedTimes } from './time.ts'
 
@@ -5,28 +7,17 @@ import { signedTimes } from './time.ts'
 export const CHAIN = 1024
 
 /** Gas ratio, limit of ordinary transactions and limit of base ones, × 100 as in hash inputs. */
-export const GAS_RATIO = 100
-const GAS_LIMIT = 400_000_000
-const BASE_GAS_LIMIT = 100_000_000
+export const GAS_RATIO = 100n
+const GAS_LIMIT = 400_000_000n
+const BASE_GAS_LIMIT = 100_000_000n
 
 /**
  * A transaction is described twice: in the node's form (actions, receipts) and, for the truth, as effects and
  * parties. Code that reads the node's form must arrive at the same effects.
  */
-type Action = {
-  readonly contract: string
-  readonly name: string
-  readonly data: string
-  /** The parties of the row. */
-  readonly from: string
-  readonly to: string
-}
-type Receipt = {
-  readonly name: string
-  readonly content: string
-  /** Parties of the row of this receipt; absent: it has no row (no movement, or an action's own receipt). */
-  readonly row?: readonly [from: string, to: string]
-}
+type RowAction = Action & { readonly from: string; readonly to: string }
+/** `row`: the parties of the row of this receipt; absent: it has no row (no movement, or an action's own receipt). */
+type RowReceipt = Receipt & { readonly row?: readonly [from: string, to: string] }
 
 type Movement = { readonly token: string; readonly from: string; readonly to: string }
 
@@ -36,14 +27,11 @@ export type Effect =
   | (Movement & { readonly kind: 'move'; readonly units: bigint | number })
   | (Movement & { readonly kind: 'freeze'; readonly units: number; readonly due: string })
   | { readonly kind: 'vote'; readonly voter: string; readonly producer: string; readonly units: number }
-  /** `from` is `""` for an issue. */
-  | { readonly kind: 'nft'; readonly collection: string; readonly from: string; readonly to: string }
   | { readonly kind: 'ram'; readonly owner: string; readonly bytes: number }
   | { readonly kind: 'signUp'; readonly name: string }
   | { readonly kind: 'deploy'; readonly contract: string }
 
-/** Status texts by their number on the chain. */
-export const STATUS = ['SUCCESS', 'GAS_RUN_OUT', 'BALANCE_NOT_ENOUGH', 'WRONG_PARAMETER', 'RUNTIME_ERROR'] as const
+/** Numbers of statuses on the chain. */
 export const OK = 0
 export const NO_BALANCE = 2
 export const BROKEN = 4
@@ -61,9 +49,9 @@ export type Tx = {
   gas: number
   status: number
   message: string
-  readonly actions: Action[]
+  readonly actions: RowAction[]
   readonly returns: string[]
-  readonly receipts: Receipt[]
+  readonly receipts: RowReceipt[]
   readonly ram: (readonly [payer: string, bytes: number])[]
   readonly effects: Effect[]
 }
@@ -77,15 +65,8 @@ export const emptyTx = (
   delay,
   referred,
   ...more,
-  signers: [],
-  gas,
-  status: OK,
-  message: '',
-  actions: [],
-  returns: [],
-  receipts: [],
-  ram: [],
-  effects: [],
+  ...{ gas, status: OK, message: '' },
+  ...{ signers: [], actions: [], returns: [], receipts: [], ram: [], effects: [] },
 })
 
 /** The terms of a transaction: a base transaction has its block's time, less gas and no limit of amounts. */
@@ -96,27 +77,30 @@ export function termsOf({ baseTime }: Tx, height: number) {
 }
 
 /** An amount in smallest units as the chain writes it, without trailing zeros. */
-export function amountText(units: number | bigint, decimals: number): string {
-  if (decimals === 0) return String(units)
-  const digits = String(units).padStart(decimals + 1, '0')
-  const whole = digits.slice(0, digits.length - decimals)
-  let end = digits.length
-  while (end > whole.length && digits.charCodeAt(end - 1) === 48) end -= 1
-  return end === whole.length ? whole : `${whole}.${digits.slice(whole.length, end)}`
-}
+export const amountText = (units: number | bigint, decimals: number): string => fromUnits(BigInt(units), decimals)
 
-type Parties = readonly [from: string, to: string]
+export type Parties = readonly [from: string, to: string]
 
 /** Adds a successful action `contract/name`. */
 export function addAction(tx: Tx, called: string, data: string, [from, to]: Parties, returned = '[]'): void {
-  const [contract = '', name = ''] = called.split('/')
-  tx.actions.push({ contract, name, data, from, to })
+  const [contract = '', actionName = ''] = called.split('/')
+  tx.actions.push({ contract, actionName, data, from, to })
   tx.returns.push(returned)
 }
 
-/** Receipts of system contracts, and their effects. `own`: the action has the same arguments and owns the receipt. */
-function addReceipt(tx: Tx, name: string, content: string, { own, row }: { own: boolean; row: Parties }): string {
-  tx.receipts.push(own ? { name, content } : { name, content, row })
+/** `own`: the action has the same arguments and owns the receipt. */
+type Owned = { readonly own?: boolean }
+
+/** A receipt of token.iost or auth.iost, and its effect. Returns the arguments. */
+function say(
+  tx: Tx,
+  funcName: string,
+  content: string,
+  effect: Effect,
+  { own, row }: Owned & { row: Parties },
+): string {
+  tx.effects.push(effect)
+  tx.receipts.push(own ? { funcName, content } : { funcName, content, row })
   return content
 }
 
@@ -127,11 +111,10 @@ export function transfer(
   { symbol: token, decimals }: Token,
   [from, to]: Parties,
   units: number | bigint,
-  { own = false, memo = '' }: { readonly own?: boolean; readonly memo?: string } = {},
+  { own = false, memo = '' }: Owned & { readonly memo?: string } = {},
 ): string {
-  tx.effects.push({ kind: 'move', token, from, to, units })
   const content = `["${token}","${from}","${to}","${amountText(units, decimals)}","${memo}"]`
-  return addReceipt(tx, 'token.iost/transfer', content, { own, row: [from, to] })
+  return say(tx, 'token.iost/transfer', content, { kind: 'move', token, from, to, units }, { own, row: [from, to] })
 }
 
 /** A successful action `token.iost/transfer`. */
@@ -144,74 +127,65 @@ function freeze(
   { symbol: token, decimals }: Token,
   [from, to]: Parties,
   units: number,
-  { due, own = false }: { readonly due: string; readonly own?: boolean },
+  { due, own = false }: Owned & { readonly due: string },
 ): string {
-  tx.effects.push({ kind: 'freeze', token, from, to, units, due })
   const content = `["${token}","${from}","${to}","${amountText(units, decimals)}",${due},""]`
-  return addReceipt(tx, 'token.iost/transferFreeze', content, { own, row: [from, to] })
+  const effect = { kind: 'freeze', token, from, to, units, due } as const
+  return say(tx, 'token.iost/transferFreeze', content, effect, { own, row: [from, to] })
 }
 
 export function freezeAction(tx: Tx, token: Token, parties: Parties, units: number, due: string): void {
   addAction(tx, 'token.iost/transferFreeze', freeze(tx, token, parties, units, { due, own: true }), parties)
 }
 
-export function issue(tx: Tx, token: Token, to: string, units: number | bigint, own = false): string {
-  tx.effects.push({ kind: 'move', token: token.symbol, from: '', to, units })
-  const content = `["${token.symbol}","${to}","${amountText(units, token.decimals)}"]`
-  return addReceipt(tx, 'token.iost/issue', content, { own, row: ['', to] })
+export function issue(tx: Tx, { symbol: token, decimals }: Token, to: string, units: number | bigint, own = false) {
+  const content = `["${token}","${to}","${amountText(units, decimals)}"]`
+  return say(tx, 'token.iost/issue', content, { kind: 'move', token, from: '', to, units }, { own, row: ['', to] })
 }
 
-export function destroy(tx: Tx, token: Token, from: string, units: number, own = false): string {
-  tx.effects.push({ kind: 'move', token: token.symbol, from, to: '', units })
-  const content = `["${token.symbol}","${from}","${amountText(units, token.decimals)}"]`
-  return addReceipt(tx, 'token.iost/destroy', content, { own, row: [from, ''] })
+export function destroy(tx: Tx, { symbol: token, decimals }: Token, from: string, units: number, own = false) {
+  const content = `["${token}","${from}","${amountText(units, decimals)}"]`
+  return say(tx, 'token.iost/destroy', content, { kind: 'move', token, from, to: '', units }, { own, row: [from, ''] })
 }
 
 /** `own`: the action is a signUp of the same name. */
 export function signUp(tx: Tx, name: string, key: string, own = false): string {
-  tx.effects.push({ kind: 'signUp', name })
-  return addReceipt(tx, 'auth.iost/signUp', `["${name}","${key}","${key}"]`, { own, row: [tx.publisher, name] })
+  const row = [tx.publisher, name] as const
+  return say(tx, 'auth.iost/signUp', `["${name}","${key}","${key}"]`, { kind: 'signUp', name }, { own, row })
+}
+
+/** The receipt of a contract that moves IOST, which has no row. Returns the arguments. */
+function tell(tx: Tx, funcName: string, from: string, to: string, units: number): string {
+  const content = `["${from}","${to}","${amountText(units, iost.decimals)}"]`
+  tx.receipts.push({ funcName, content })
+  return content
 }
 
 /** The receipts of a vote inside an action of the same name or of a contract. */
 export function vote(tx: Tx, voter: string, producer: string, units: number): string {
   transfer(tx, iost, [voter, 'vote.iost'], units)
-  const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
-  tx.receipts.push({ name: 'vote_producer.iost/vote', content })
   tx.effects.push({ kind: 'vote', voter, producer, units })
-  return content
+  return tell(tx, 'vote_producer.iost/vote', voter, producer, units)
 }
 
 export function unvote(tx: Tx, voter: string, producer: string, units: number, due: string): string {
   freeze(tx, iost, ['vote.iost', voter], units, { due })
-  const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
-  tx.receipts.push({ name: 'vote_producer.iost/unvote', content })
   tx.effects.push({ kind: 'vote', voter, producer, units: -units })
-  return content
+  return tell(tx, 'vote_producer.iost/unvote', voter, producer, units)
 }
 
 export function pledge(tx: Tx, pledger: string, to: string, units: number): string {
   transfer(tx, iost, [pledger, 'gas.iost'], units)
-  const content = `["${pledger}","${to}","${amountText(units, 8)}"]`
-  tx.receipts.push({ name: 'gas.iost/pledge', content })
-  return content
+  return tell(tx, 'gas.iost/pledge', pledger, to, units)
 }
 
 export function unpledge(tx: Tx, pledger: string, from: string, units: number, due: string): string {
   freeze(tx, iost, ['gas.iost', pledger], units, { due })
-  const content = `["${pledger}","${from}","${amountText(units, 8)}"]`
-  tx.receipts.push({ name: 'gas.iost/unpledge', content })
-  return content
+  return tell(tx, 'gas.iost/unpledge', pledger, from, units)
 }
 
 /** The receipts of a purchase at ram.iost, which are transfers. */
-export function buyRam(
-  tx: Tx,
-  [payer, to]: readonly [string, string],
-  bytes: number,
-  price: number,
-  fee: number,
-): void {
+export function buyRam(tx: Tx, [payer, to]: Parties, bytes: number, price: number, fee: number): void {
   transfer(tx, iost, [payer, 'ram.iost'], price)
   transfer(tx, iost, ['ram.iost', DEAD], fee)
   transfer(tx, TOKENS.ram, ['ram.iost', to], bytes)

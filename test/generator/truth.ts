@@ -6,45 +6,8 @@ import { type World, witnessOf } from './world.ts'
 
 /** Amounts in smallest units, sorted by amount descending, then by name. */
 export type Ranked = readonly (readonly [name: string, units: bigint])[]
-type Wealth = {
-  readonly owner: string
-  readonly total: bigint
-  readonly token: bigint
-  readonly vote: bigint
-  readonly frozen: bigint
-}
 type Frozen = { readonly token: string; readonly owner: string; readonly units: bigint; readonly due: bigint }
 
-/** The correct data after a block, computed from the plan of the chain without `src/derive`. */
-export type Truth = {
-  readonly height: number
-  balance(token: string, owner: string): bigint
-  /** Amounts that are not yet due, sorted by time. */
-  frozen(token: string, owner: string): readonly Frozen[]
-  /** Issued minus destroyed amounts. */
-  supply(token: string): bigint
-  tokens(): readonly string[]
-  holders(token: string): Ranked
-  voters(producer: string): Ranked
-  collections(): readonly string[]
-  /** The number of NFTs of a collection that each owner has. */
-  nftOwners(collection: string): Ranked
-  wealth(): readonly Wealth[]
-  /** Number of rows of a list; 0 if the list does not exist. */
-  count(key: string): number
-  /** Keys of all lists. */
-  keys(): readonly string[]
-  /** Rows with ordinals `first` … `last` (from 1) of a list, oldest first. */
-  rows(key: string, first: number, last: number): readonly Row[]
-  readonly accounts: number
-  /** The number of transactions without base transactions. */
-  readonly transactions: number
-  readonly records: number
-  /** The number of blocks signed by a producer. */
-  blocksOf(account: string): number
-}
-
-/** Sums by two names. */
 type Table = Map<string, Map<string, bigint>>
 
 function addTo(table: Table, group: string, name: string, more: bigint): void {
@@ -59,8 +22,6 @@ function emptyTally() {
     balances: new Map() as Table,
     /** Producer → voter: votes. */
     votes: new Map() as Table,
-    /** Collection of NFTs → owner: number of NFTs. */
-    nfts: new Map() as Table,
     /** `issued` → token: supply; `blocks` → producer: number of blocks. */
     figures: new Map() as Table,
     /** Number of rows by the key of their list. */
@@ -85,7 +46,7 @@ function move(tally: Tally, token: string, from: string, to: string, units: bigi
 }
 
 function applyEffect(tally: Tally, effect: Effect): void {
-  const { balances, votes, nfts, figures } = tally
+  const { balances, votes, figures } = tally
   switch (effect.kind) {
     case 'create':
       addTo(figures, 'issued', effect.token, 0n)
@@ -101,10 +62,6 @@ function applyEffect(tally: Tally, effect: Effect): void {
     }
     case 'vote':
       addTo(votes, effect.producer, effect.voter, BigInt(effect.units))
-      return
-    case 'nft':
-      if (effect.from !== '') addTo(nfts, effect.collection, effect.from, -1n)
-      addTo(nfts, effect.collection, effect.to, 1n)
       return
     case 'ram':
       addTo(balances, 'ram', effect.owner, -BigInt(effect.bytes))
@@ -153,53 +110,49 @@ const ranked = (names: ReadonlyMap<string, bigint> | undefined): Ranked =>
     .filter(([, units]) => units > 0n)
     .sort(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : x > y ? -1 : 1))
 
-/** The truth after block `height`. */
-export function truthAt(world: World, height: number): Truth {
-  const { balances, votes, nfts, figures, lists, owners, frozen, ...counts } = tallyAt(world, height)
-  const balance = (token: string, owner: string): bigint => balances.get(token)?.get(owner) ?? 0n
+/** The correct data after a block, computed from the plan of the chain without `src/derive`. */
+export function truthAt(world: World, height: number) {
+  const tally = tallyAt(world, height)
+  const { balances, votes, figures, lists, frozen, accounts, transactions, records } = tally
   return {
-    height,
-    balance,
-    frozen: (token, owner) =>
+    ...{ height, accounts, records },
+    /** The number of transactions without base transactions. */
+    transactions,
+    balance: (token: string, owner: string): bigint => balances.get(token)?.get(owner) ?? 0n,
+    /** Amounts that are not yet due, sorted by time. */
+    frozen: (token: string, owner: string) =>
       frozen
         .filter(entry => entry.token === token && entry.owner === owner)
         .sort((a, b) => Number(a.due - b.due || a.units - b.units)),
-    supply: token => figures.get('issued')?.get(token) ?? 0n,
-    tokens: () => [...(figures.get('issued')?.keys() ?? [])],
-    holders: token => ranked(balances.get(token)),
-    voters: producer => ranked(votes.get(producer)),
-    collections: () => [...nfts.keys()],
-    nftOwners: collection => ranked(nfts.get(collection)),
-    wealth: () => wealthOf(owners, { balance, votes, frozen }),
-    count: key => lists.get(key) ?? 0,
-    keys: () => [...lists.keys()],
-    rows: (key, first, last) =>
+    /** Issued minus destroyed amounts. */
+    supply: (token: string): bigint => figures.get('issued')?.get(token) ?? 0n,
+    tokens: (): readonly string[] => [...(figures.get('issued')?.keys() ?? [])],
+    holders: (token: string) => ranked(balances.get(token)),
+    voters: (producer: string) => ranked(votes.get(producer)),
+    wealth: () => wealthOf(tally),
+    /** Number of rows of a list; 0 if the list does not exist. */
+    count: (key: string): number => lists.get(key) ?? 0,
+    keys: (): readonly string[] => [...lists.keys()],
+    /** Rows with ordinals `first` … `last` (from 1) of a list, oldest first. */
+    rows: (key: string, first: number, last: number): readonly Row[] =>
       [...rowsBetween(world, 0, height, new Set())].filter(({ keys }) => keys.includes(key)).slice(first - 1, last),
-    accounts: counts.accounts,
-    transactions: counts.transactions,
-    records: counts.records,
-    blocksOf: account => Number(figures.get('blocks')?.get(account) ?? 0n),
+    /** The number of blocks signed by a producer. */
+    blocksOf: (account: string): number => Number(figures.get('blocks')?.get(account) ?? 0n),
   }
 }
+export type Truth = ReturnType<typeof truthAt>
 
-function wealthOf(
-  owners: ReadonlySet<string>,
-  { balance, votes, frozen }: Pick<Tally, 'votes' | 'frozen'> & Pick<Truth, 'balance'>,
-): readonly Wealth[] {
-  const [voted, locked] = [new Map<string, bigint>(), new Map<string, bigint>()]
-  const add = (to: Map<string, bigint>, owner: string, units: bigint) => to.set(owner, (to.get(owner) ?? 0n) + units)
-  for (const voters of votes.values()) for (const [voter, units] of voters) add(voted, voter, units)
-  for (const { token, owner, units } of frozen) if (token === 'iost') add(locked, owner, units)
+function wealthOf({ owners, balances, votes, frozen }: Tally) {
+  const sums: Table = new Map()
+  for (const voters of votes.values()) for (const [voter, units] of voters) addTo(sums, 'vote', voter, units)
+  for (const { token, owner, units } of frozen) if (token === 'iost') addTo(sums, 'frozen', owner, units)
   const rows = [...owners]
     .filter(owner => !owner.endsWith('.iost'))
-    .map(owner => ({
-      owner,
-      token: balance('iost', owner),
-      vote: voted.get(owner) ?? 0n,
-      frozen: locked.get(owner) ?? 0n,
-    }))
-    .map(row => ({ ...row, total: row.token + row.vote + row.frozen }))
-  const order = ranked(new Map(rows.map(({ owner, total }) => [owner, total])))
+    .map(owner => {
+      const token = balances.get('iost')?.get(owner) ?? 0n
+      const [vote = 0n, locked = 0n] = ['vote', 'frozen'].map(kind => sums.get(kind)?.get(owner))
+      return { owner, total: token + vote + locked, token, vote, frozen: locked }
+    })
   const byOwner = new Map(rows.map(row => [row.owner, row]))
-  return order.flatMap(([owner]) => byOwner.get(owner) ?? [])
+  return ranked(new Map(rows.map(({ owner, total }) => [owner, total]))).flatMap(([owner]) => byOwner.get(owner) ?? [])
 }

@@ -1,40 +1,10 @@
-import {
-  CONTRACTS,
-  type CyclePlan,
-  cyclePlan,
-  HUB_INDEX,
-  type Needs,
-  needsOf,
-  type Schedule,
-  scheduleOf,
-} from './cycle-plan.ts'
+import { CONTRACTS, cyclePlan, HUB_INDEX, needsOf, scheduleOf } from './cycle-plan.ts'
 import { accountNames, FOUNDER, HUB, keyOf, producerName } from './names.ts'
-import { type NftPlan, nftPlan } from './nfts.ts'
+import { nftPlan } from './nfts.ts'
 import type { Settings } from './settings.ts'
-import { type SigningKey, signingKey } from './signing.ts'
+import { signingKey } from './signing.ts'
 import { addAction, emptyTx, type Tx } from './transaction.ts'
 import { type Seals, sealsOf, txHash } from './transaction-hash.ts'
-
-/** Data that is computed once from the settings and never changed. */
-export type World = {
-  readonly settings: Settings
-  readonly schedule: Schedule
-  readonly plan: CyclePlan
-  readonly needs: Needs
-  readonly nfts: NftPlan
-  /** Name of an account by number. */
-  account(index: number): string
-  /** Producers by number: account and signing key. */
-  readonly producers: readonly (SigningKey & { readonly account: string })[]
-  /** Ids of the contracts that block 1 deploys. */
-  readonly contracts: readonly string[]
-  /** Keys of ordinary accounts. There are few, since no test depends on them. */
-  readonly keys: readonly string[]
-  /** The seed and keys of signatures of ordinary transactions. */
-  readonly seals: Seals
-  /** Blocks before the first cycle: genesis, contracts and tokens, accounts, votes. */
-  readonly dawn: number
-}
 
 /** Accounts created per transaction before the cycles, and such transactions per block. */
 export const DAWN_ACCOUNTS = 25
@@ -44,31 +14,34 @@ export const DAWN_ACCOUNTS_FROM = 2
 export const DAWN_PER_BLOCK = DAWN_ACCOUNTS * DAWN_TRANSACTIONS
 const KEYS = 64
 
-export function worldOf(settings: Settings): World {
+/** Data that is computed once from the settings and never changed. */
+export function worldOf(settings: Settings) {
   const { seed, holders, voters } = settings
   const schedule = scheduleOf(settings)
   const name = accountNames()
+  /** Of ordinary accounts. There are few, since no test depends on them. */
   const keys = Array.from({ length: KEYS }, (_, index) => keyOf(seed, index))
   const seals = sealsOf(seed, keys)
   const plan = cyclePlan(settings)
   const blocksFor = (accounts: number): number => Math.ceil(accounts / DAWN_PER_BLOCK)
   return {
-    settings,
-    schedule,
-    plan,
+    ...{ settings, schedule, plan, keys, seals },
     needs: needsOf(settings, schedule),
     nfts: nftPlan(plan.read, schedule.count / 2),
-    account: index => (index === HUB_INDEX ? HUB : name(index)),
+    /** Name of an account by number. */
+    account: (index: number): string => (index === HUB_INDEX ? HUB : name(index)),
+    /** Producers by number: account and signing key. */
     producers: Array.from({ length: settings.producers }, (_, index) => ({
       account: producerName(index),
       ...signingKey(seed, index),
     })),
+    /** Ids of the contracts that block 1 deploys. */
     contracts: Array.from({ length: CONTRACTS }, (_, index) => contractId(seals, index)),
-    keys,
-    seals,
+    /** Blocks before the first cycle: genesis, contracts and tokens, accounts, votes. */
     dawn: DAWN_ACCOUNTS_FROM + blocksFor(holders) + blocksFor(voters),
   }
 }
+export type World = ReturnType<typeof worldOf>
 
 /** Blocks that one producer makes in a row. */
 const TURN = 6

@@ -11,20 +11,17 @@ import { loadOnce } from '../support/stores/loading.ts'
 import { nodeText } from '../support/stores/node-text.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
-/** The transaction with the text in which the node describes it. */
-const told = (tx: Transaction): Transaction => ({ ...tx, body: nodeText(tx) })
-
+/** A transaction with the text in which the node describes it. */
+function told(made: Parameters<typeof transaction>[0]): Transaction {
+  const tx = transaction(made)
+  return { ...tx, body: nodeText(tx) }
+}
 const make = (more: Parameters<typeof transaction>[0] = {}): Transaction =>
-  told(transaction({ actions: [action('ContractFactory/make', ['code'])], ...more }))
+  told({ actions: [action('ContractFactory/make', ['code'])], ...more })
 const contractOf = ({ hash }: Pick<Transaction, 'hash'>): string => `Contract${hash}`
 /** A call by Bob that charges RAM to these contracts. */
 const charge = (bytes: bigint, ...made: readonly Pick<Transaction, 'hash'>[]): Transaction =>
-  told(
-    transaction({
-      publisher: 'bob0000',
-      receipt: { ramUsage: made.map(tx => [contractOf(tx), bytes] as const) },
-    }),
-  )
+  told({ publisher: 'bob0000', receipt: { ramUsage: made.map(tx => [contractOf(tx), bytes] as const) } })
 
 const [first, second, third] = [make(), make(), make()]
 /** Transactions deploy contracts for the same block, for the next one, and for a later one. */

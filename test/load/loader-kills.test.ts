@@ -28,11 +28,7 @@ const WHOLE_EVERY = 4
 const DOCUMENTS = 10
 /** Documents per partition: several partitions are opened during the load. */
 const PARTITION = 2_000
-
-/**
- * The kill comes at one of this many requests of a loader, which cover everything from the cleanup after the
- * previous loader to its last batches.
- */
+/** The kill comes at one of this many requests of a loader, from the cleanup after the previous one to its last batches. */
 const REQUESTS = 40
 
 /** Reads wait for the next loader as long as it takes: on a busy machine it begins later than the store waits for it. */
@@ -48,10 +44,7 @@ const waitingFor = (store: Store): Store => ({
   },
 })
 
-/**
- * The lease of loaders that compete. One regards another as dead after it has seen no sign of life for this time, and each
- * renews its own lease three times in it.
- */
+/** After this time without a sign of life a loader regards another one as dead. */
 const LEASE = '12s'
 /** Lines of the log at level info. Their number before a refusal is random. */
 const INFO_LINES = /^\S+ info {2}.*\n/gm
@@ -64,7 +57,6 @@ const follow = (folder: CliFolder, node: Replay, { url, prefix }: TestElastic): 
 
 describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', () => {
   let node: Replay
-  /** What one loader stores. */
   let clean: Dump
   beforeAll(async () => {
     node = await replayed(START)

@@ -4,18 +4,13 @@ import { failureOf } from '#test/support/refusal.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { at, changed } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 
 const NOWHERE = 'http://127.0.0.1:1'
 const down: Fault = () => new Response('', { status: 503 })
-const onlyAt =
-  (path: string, answer: () => Response): Fault =>
-  asked =>
-    asked.path === path ? answer() : undefined
-const changingAt =
-  (path: string, change: (text: string) => string): Fault =>
-  async (asked, truth) =>
-    asked.path.startsWith(path) ? new Response(change(await truth())) : undefined
+const changingAt = (start: string, change: (text: string) => string): Fault =>
+  at(path => path.startsWith(start), changed(change))
 
 /** A client, with a clock whose sleeps take no time, of nodes with these faults. A number: the height of the chain. */
 async function clientOf(faults: readonly (Fault | number)[], options: Partial<NodeOptions> = {}) {
@@ -24,29 +19,12 @@ async function clientOf(faults: readonly (Fault | number)[], options: Partial<No
   )
   const clock = idleClock()
   const urls = nodes.map(({ url }) => url)
-  return {
-    node: createNode({ urls, clock, ...options }),
-    nodes,
-    clock,
-    urls,
-    /** The paths that a node was asked for, in order. */
-    asked: (at = 0) => nodes[at]?.asked.map(({ path }) => path),
-    [Symbol.asyncDispose]: async () => {
-      for (const node of nodes) await node[Symbol.asyncDispose]()
-    },
-  }
+  const asked = (at = 0) => nodes[at]?.asked.map(({ path }) => path)
+  const dispose = async () => void (await Promise.all(nodes.map(node => node[Symbol.asyncDispose]())))
+  const node = createNode({ urls, clock, ...options })
+  return { node, nodes, clock, urls, asked, [Symbol.asyncDispose]: dispose }
 }
 const honest: Fault = () => undefined
-
-test('chainInfo: the height of the recorded chain is returned', async () => {
-  await using one = await clientOf([honest])
-  const end = { block: 4851, hash: '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg', time: 1795249532500320384n }
-  expect(await one.node.chainInfo()).toEqual({
-    ...{ chainId: 1020, netName: 'debugnet' },
-    ...{ headBlock: end.block, headHash: end.hash, headTime: end.time },
-    ...{ libBlock: end.block, libHash: end.hash, libTime: end.time },
-  })
-})
 
 test('chainInfo: the highest answer of several nodes is returned, and later requests go to that node', async () => {
   await using two = await clientOf([10, 20])
@@ -100,12 +78,11 @@ test('ask: a single node is tried again after doubling pauses, five times; anoth
 
 test('ask: Retry-After is respected up to a minute', async () => {
   const pauses = ['3', '86400']
-  await using busy = await clientOf([
-    () => {
-      const pause = pauses.shift()
-      return pause === undefined ? undefined : new Response('', { status: 429, headers: { 'retry-after': pause } })
-    },
-  ])
+  const limited: Fault = () => {
+    const pause = pauses.shift()
+    return pause === undefined ? undefined : new Response('', { status: 429, headers: { 'retry-after': pause } })
+  }
+  await using busy = await clientOf([limited])
   await busy.node.contractCode('token.iost')
   expect(busy.clock.slept).toEqual([3000, 60_000])
 })
@@ -113,13 +90,10 @@ test('ask: Retry-After is respected up to a minute', async () => {
 test('contractCode: the methods of a contract are returned, undefined for one that no node has, and a system one is refused', async () => {
   await using one = await clientOf([honest])
   const code = await one.node.contractCode('token.iost')
-  expect({ ...code, abis: code?.abis.find(({ name }) => name === 'transfer') }).toEqual({
-    ...{ id: 'token.iost', language: 'native', version: '1.0.6' },
-    abis: {
-      name: 'transfer',
-      args: ['string', 'string', 'string', 'string', 'string'],
-      amount_limit: [{ token: '*', value: 'unlimited' }],
-    },
+  expect(code).toMatchObject({ id: 'token.iost', language: 'native', version: '1.0.6' })
+  expect(code?.abis).toContainEqual({
+    ...{ name: 'transfer', args: Array(5).fill('string') },
+    amount_limit: [{ token: '*', value: 'unlimited' }],
   })
   expect(await one.node.contractCode('ContractXYZ')).toBeUndefined()
   expect(await failureOf(one.node.contractCode('nosuch.iost'))).toMatchObject({
@@ -146,9 +120,8 @@ test('contractCode: an answer about another contract is requested again and neve
 test('contractCode: control characters in a node’s refusal do not reach a terminal', async () => {
   const text = '{"code":2,"message":"a\\u0000b\\u001b[31m\\u009bc"}'
   await using one = await clientOf([() => new Response(text, { status: 400 })])
-  expect((await failureOf(one.node.contractCode('token.iost'))).message).toBe(
-    `${one.urls[0]} refuses contract token.iost: a\\u{0}b\\u{1b}[31m\\u{9b}c (code 2).`,
-  )
+  const { message } = await failureOf(one.node.contractCode('token.iost'))
+  expect(message).toBe(`${one.urls[0]} refuses contract token.iost: a\\u{0}b\\u{1b}[31m\\u{9b}c (code 2).`)
 })
 
 test('blockHash: undefined above the last block, without waiting, and for a block that may still change', async () => {
@@ -161,10 +134,9 @@ test('blockHash: undefined above the last block, without waiting, and for a bloc
 })
 
 test('get: status, content type and bytes are passed on unchanged, redirects included', async () => {
-  const bytes = new Uint8Array([0, 255, 7])
-  const odd = onlyAt('/odd', () => new Response(bytes, { status: 503, headers: { 'content-type': 'x/y' } }))
-  const moved = onlyAt('/a', () => new Response(null, { status: 301, headers: { location: '/b' } }))
-  await using one = await clientOf([(asked, truth) => odd(asked, truth) ?? moved(asked, truth)])
+  const odd = new Response(new Uint8Array([0, 255, 7]), { status: 503, headers: { 'content-type': 'x/y' } })
+  const moved = new Response(null, { status: 301, headers: { location: '/b' } })
+  await using one = await clientOf([({ path }) => ({ '/odd': odd, '/a': moved })[path]])
   const said = async (path: string) => {
     const { status, contentType, body } = await one.node.get(path)
     return [status, contentType, Buffer.from(body).toString('latin1')]
@@ -177,7 +149,8 @@ test('get: status, content type and bytes are passed on unchanged, redirects inc
 })
 
 test('get: the next node is asked when one does not answer, and an answer over the size limit fails', async () => {
-  await using one = await clientOf([onlyAt('/large?x=1', () => new Response(new Uint8Array(1001)))])
+  const large: Fault = ({ path }) => (path === '/large?x=1' ? new Response(new Uint8Array(1001)) : undefined)
+  await using one = await clientOf([large])
   const node = createNode({ urls: [NOWHERE, ...one.urls], clock: idleClock(), maxRequestBytes: 1000 })
   expect((await node.get('/getRAMInfo')).status).toBe(200)
   expect(await failureOf(node.get('/large?x=1'))).toMatchObject({

@@ -12,7 +12,6 @@ async function ready({ service }: Pick<ForkStand, 'service'>): Promise<readonly 
   const response = await service.ask('/ready')
   return [response.status, (await response.json()) as object]
 }
-/** What /status says is wrong. */
 async function troublesOf({ service }: ForkStand): Promise<readonly string[]> {
   const response = await service.ask('/status', { headers: { accept: 'application/json' } })
   const { troubles } = (await response.json()) as { readonly troubles: readonly { readonly what: string }[] }

@@ -13,7 +13,6 @@ import type { Fault } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 
-/** A range long enough for threads. */
 const RANGE = { from: 1000, to: 1400 }
 const open = createWorkerOpener<ProveRequest, ProveReply>(new URL('../../src/proving-thread.ts', import.meta.url))
 const threads = { open, count: 2, least: 300 }
@@ -25,14 +24,7 @@ const mortal =
   listener => {
     const thread = open(listener)
     let given = 0
-    return {
-      ...thread,
-      post: asked => {
-        given += 1
-        if (given === last) thread.end()
-        else thread.post(asked)
-      },
-    }
+    return { ...thread, post: asked => (++given === last ? thread.end() : thread.post(asked)) }
   }
 
 test('message: blocks arrive unchanged', async () => {
@@ -69,10 +61,8 @@ test('threads: none start for too few blocks', async () => {
 
 test('threads: the main thread continues when they die, and no block is missing', async () => {
   const events: BlockEvent[] = []
-  const given = await read(honest, RANGE, {
-    threads: { ...threads, open: mortal(3) },
-    onBlockEvent: event => events.push(event),
-  })
+  const onBlockEvent = (event: BlockEvent) => events.push(event)
+  const given = await read(honest, RANGE, { threads: { ...threads, open: mortal(3) }, onBlockEvent })
   expect(given.blocks).toEqual([...(await slice(RANGE))])
   expect(given.failure).toBeUndefined()
   expect(events.map(({ type }) => type)).toEqual(['thread_died', 'thread_died'])

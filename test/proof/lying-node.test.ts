@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
+import { LINKED } from '#chain/block.ts'
 import { decodeRawHeads, headHashBytes } from '#chain/head.ts'
-import { Failure } from '#failure/failure.ts'
+import type { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/archive-node.ts'
+import type { BlockEvent } from '#node/block-requests.ts'
 import type { Store } from '#store/port.ts'
 import { serveReplay } from '#test/replay/serve.ts'
 import { signingKey, signText } from '../generator/signing.ts'
@@ -9,114 +11,17 @@ import { idleClock } from '../support/clocks/idle-clock.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
 import { loadUnpaused } from '../support/nodes/load-unpaused.ts'
-import { json } from '../support/nodes/read-blocks.ts'
-import { recordedBlocks, recording } from '../support/nodes/recording.ts'
-import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
+import { at, changed } from '../support/nodes/read-blocks.ts'
+import { recordedBlocks, recording, rpcAnswers } from '../support/nodes/recording.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
-const AFTER = 12
-
-/** Height of the first block whose second transaction moves tokens and that has a third transaction. */
-const transferAt = async (): Promise<number> =>
-  (await recordedBlocks()).findIndex(
-    ({ block }) =>
-      block.height > 0 &&
-      block.transactions.length > 2 &&
-      block.transactions[1]?.receipt.receipts[0]?.funcName === 'token.iost/transfer',
-  )
-
-/** Forges the amount in the first receipt of the second transaction. */
-function forgeAmount({ transactions }: Written): void {
-  const receipt = transactions[1]?.tx_receipt.receipts[0]
-  if (receipt !== undefined) receipt.content = receipt.content.replace(/"[0-9.]+","/, '"999999","')
-}
-const set =
-  (fields: Readonly<Record<string, unknown>>) =>
-  (block: Written): void => {
-    Object.assign(block, fields)
-  }
-/** Writes U+FFFD into a memo of another transaction of the block. */
-function spoilMemo({ transactions }: Written): void {
-  const action = transactions[2]?.actions[0]
-  if (action !== undefined) action.data = action.data.replace(/"\]$/, '\ufffd"]')
-}
-
-const LIES: readonly (readonly [string, (block: Written) => void])[] = [
-  ['a receipt with another amount', forgeAmount],
-  ['another time', set({ time: '1795247607500776201' })],
-  ['another witness', set({ witness: '7G6p3UntUeo9aVnxzdYskeYLmMDmF1mcqU8Vi1Svybmt' })],
-  ['another version', set({ version: '2' })],
-  [
-    'lost bytes in another memo, and a forged amount',
-    block => {
-      spoilMemo(block)
-      forgeAmount(block)
-    },
-  ],
-  [
-    'another info, and a forged amount',
-    block => {
-      forgeAmount(block)
-      block['info'] = { mode: 1, thread: 0, batch_index: [] }
-    },
-  ],
-]
-
-// `proof-table.test.ts` alters each field without its hashes, which is the easier lie.
-for (const rehashed of [false, true])
-  test.each(rehashed ? LIES : LIES.slice(0, 1))(
-    `a lying node, hashes made to fit: ${rehashed}: %s is never stored`,
-    async (_, alter) => {
-      const end = height + AFTER
-      const { store, path, destroy } = await temporarySqlite(begun.path)
-      const lying = serveReplay({ recording: forgedChain(await recording(), { height, alter, rehashed }, end) })
-      const failed = await loadUnpaused(lying.url, store)
-      await lying.stop()
-      expect(failed).toBeInstanceOf(Failure)
-      expect((failed as Failure).kind).toBe('bad_block')
-      expect((await store.published())?.height ?? -1).toBeLessThan(height)
-      const honest = serveReplay({ recording: await recording(), to: end })
-      expect(await loadUnpaused(honest.url, store)).toBe(end)
-      await honest.stop()
-      expect(differences(dumpSqlite(path), clean)).toEqual([])
-      await destroy()
-    },
-  )
-
-/** A new store with the recorded chain up to a height. */
-async function loadChain(end: number) {
-  const opened = await temporarySqlite()
-  const honest = serveReplay({ recording: await recording(), to: end })
-  await loadUnpaused(honest.url, opened.store)
-  await honest.stop()
-  return opened
-}
-
-let height = 0
-/** A store loaded up to some blocks before the forged one. All nodes agree on these blocks. */
-let begun: Awaited<ReturnType<typeof loadChain>>
-/** The documents from an honest node's chain. */
-let clean: Dump
-beforeAll(async () => {
-  height = await transferAt()
-  begun = await loadChain(height - 20)
-  const whole = await loadChain(height + AFTER)
-  clean = dumpSqlite(whole.path)
-  await whole.destroy()
-})
-afterAll(() => begun.destroy())
+// `test/load/bad-node.test.ts` loads forged blocks into stores; `proof-table.test.ts` alters each field.
 
 test('a lying node: a forged publisher is detected where texts are proved, near the head and with --prove whole', async () => {
-  const forged = forgedChain(
-    await recording(),
-    {
-      height: 1201,
-      rehashed: false,
-      alter: ({ transactions }) => Object.assign(transactions[1] ?? {}, { publisher: 'admin' }),
-    },
-    1201,
-  )
-  const lying = serveReplay({ recording: forged })
+  const alter = ({ transactions }: Written) => Object.assign(transactions[1] ?? {}, { publisher: 'admin' })
+  const lying = serveReplay({
+    recording: forgedChain(await recording(), { height: 1201, rehashed: false, alter }, 1201),
+  })
   for (const [prove, following] of [
     ['signed', true],
     ['whole', false],
@@ -149,11 +54,8 @@ test('following: a node without raw blocks is accepted as far as blocks are sign
 })
 
 test('a node without the call for headers: the signature of a block comes from its raw form', async () => {
-  await using faulty = await startFaultyNode(({ path }) =>
-    path === '/getBlockHeaderByRange'
-      ? new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })
-      : undefined,
-  )
+  const unknown = () => new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })
+  await using faulty = await startFaultyNode(at(path => path === '/getBlockHeaderByRange', unknown))
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   const [signed] = await Array.fromAsync(node.blocks({ from: 1201, to: 1201 }))
   const [truth] = (await recordedBlocks()).slice(1201)
@@ -168,14 +70,7 @@ const OWN = signingKey(1, 1)
 
 /** A node with the recorded chain whose last block is forged and signed with the forger's key. */
 async function startForger(alter: (block: Written) => void) {
-  const forgery = {
-    height: END,
-    rehashed: true,
-    alter: (block: Written) => {
-      block['witness'] = OWN.key
-      alter(block)
-    },
-  }
+  const signing = (block: Written) => alter(Object.assign(block, { witness: OWN.key }))
   const signed = (text: string): string => {
     const answer = JSON.parse(text) as { block_list: { sign: unknown }[] }
     decodeRawHeads(text).forEach((head, at) => {
@@ -184,10 +79,11 @@ async function startForger(alter: (block: Written) => void) {
     })
     return JSON.stringify(answer)
   }
+  const chain = forgedChain(await recording(), { height: END, rehashed: true, alter: signing }, END)
   return startFaultyNode(
-    async ({ path }, truth) => (path === '/getBlockHeaderByRange' ? json(signed(await truth())) : undefined),
+    at(path => path === '/getBlockHeaderByRange', changed(signed)),
     undefined,
-    forgedChain(await recording(), forgery, END),
+    chain,
   )
 }
 
@@ -208,12 +104,9 @@ for (const [name, alter] of [
     const { store, destroy } = await temporarySqlite()
     {
       await using forger = await startForger(alter)
-      const refused = await loading([forger.url], store)
-      expect(refused).toBeInstanceOf(Failure)
-      expect([(refused as Failure).kind, (refused as Failure).message]).toEqual([
-        'bad_block',
-        expect.stringContaining(`Block ${END}: it is signed with ${OWN.key}, which is not the key of any producer`),
-      ])
+      const { kind, message } = (await loading([forger.url], store)) as Failure
+      expect(kind).toBe('bad_block')
+      expect(message).toContain(`Block ${END}: it is signed with ${OWN.key}, which is not the key of any producer`)
       expect((await store.published())?.height ?? -1).toBeLessThan(END)
     }
     await using honest = await startFaultyNode()
@@ -225,14 +118,94 @@ test('two nodes that differ: the load stops, no block of the batch is stored, an
   const { store, destroy } = await temporarySqlite()
   await using good = await startFaultyNode()
   const OTHER = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
-  await using other = await startFaultyNode(async ({ path }, truth) =>
-    path === `/getBlockByNumber/${END}/false`
-      ? new Response((await truth()).replace(/"hash":"[^"]+"/, `"hash":"${OTHER}"`))
-      : undefined,
-  )
+  const differs = changed(text => text.replace(/"hash":"[^"]+"/, `"hash":"${OTHER}"`))
+  await using other = await startFaultyNode(at(path => path === `/getBlockByNumber/${END}/false`, differs))
   const refused = (await loading([good.url, other.url], store)) as Failure
   expect(refused.kind).toBe('bad_block')
   for (const named of [good.url, other.url, OTHER, `block ${END}`]) expect(refused.message).toContain(named)
   expect((await store.published())?.height ?? -1).toBeLessThan(END)
   await destroy()
+})
+
+const HEIGHT = 1201
+/** The first two of the three bytes of a character. */
+const CUT = Buffer.from([0xe6, 0x96])
+
+/** The raw form of the block, with the message of one receipt cut within a character. */
+async function rawAnswer(message: string, bytes: Uint8Array): Promise<Uint8Array> {
+  const text = (await rpcAnswers()).get(`GET /getRawBlockByNumber/${HEIGHT}/true`) ?? ''
+  const answer = JSON.parse(text) as { block: { receipts: { status: { message: string } }[] } }
+  const receipt = answer.block.receipts[1]
+  if (receipt !== undefined) receipt.status.message = message
+  const [before = '', after = ''] = JSON.stringify(answer).split('CUT')
+  return Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)])
+}
+
+/** Reads blocks 1200 … 1202 of a chain in which a receipt of 1201 has bytes that are not UTF-8. */
+async function readLossy(shown: (text: string) => string, raw: Uint8Array) {
+  const alter = ({ transactions }: Written) =>
+    Object.assign(transactions[1]?.tx_receipt ?? {}, { message: 'within a \udce6\udc96' })
+  const chain = forgedChain(await recording(), { height: HEIGHT, rehashed: true, alter }, 1202)
+  const lossy = (text: string): string => shown(text.replaceAll(/\\udc[89a-f][0-9a-f]/g, '\ufffd'))
+  await using faulty = await startFaultyNode(
+    ({ path }) => (path === `/getRawBlockByNumber/${HEIGHT}/true` ? new Response(new Uint8Array(raw)) : undefined),
+    undefined,
+    { ...chain, blockText: height => lossy(chain.blockText(height) ?? '') },
+  )
+  const events: BlockEvent[] = []
+  const onBlockEvent = (event: BlockEvent) => events.push(event)
+  // A made-up chain cannot be signed.
+  const node = createNode({ urls: [faulty.url], clock: idleClock(), prove: 'linked', onBlockEvent })
+  const read = Array.fromAsync(node.blocks({ from: 1200, to: 1202 }))
+  const [blocks, failure] = await read.then(
+    all => [all, undefined] as const,
+    (error: Failure) => [undefined, error] as const,
+  )
+  node.close()
+  return { blocks, failure, events }
+}
+
+const same = (text: string): string => text
+
+test('lost bytes: their receipt is proved by the raw block, reported and counted', async () => {
+  const { blocks, events } = await readLossy(same, await rawAnswer('within a CUT', CUT))
+  expect(blocks?.map(({ proof }) => proof)).toEqual([LINKED, { ...LINKED, lost: 1 }, LINKED])
+  expect(blocks?.[1]?.block.transactions[1]?.receipt.message).toBe('within a \ufffd\ufffd')
+  expect(events).toEqual([{ type: 'lost_bytes', height: HEIGHT, receipts: 1 }])
+})
+
+test('lost bytes: no other receipt is accepted, not even one that seems to have lost bytes', async () => {
+  const raw = await rawAnswer('within a CUT', CUT)
+  for (const forged of ['"message":"all is well"', '"message":"\ufffd"']) {
+    // The last transaction's receipt is another one.
+    const shown = (text: string): string => {
+      const at = text.includes(`"number":"${HEIGHT}"`) ? text.lastIndexOf('"message":""') : -1
+      return at < 0 ? text : `${text.slice(0, at)}${forged}${text.slice(at + '"message":""'.length)}`
+    }
+    const { failure, events } = await readLossy(shown, raw)
+    expect([failure?.kind, failure?.details['height']]).toEqual(['bad_block', HEIGHT])
+    expect(events).toEqual([])
+  }
+})
+
+test('lost bytes: the JSON must contain the rest of the raw receipt, and its bytes must match the root', async () => {
+  const right = await rawAnswer('within a CUT', CUT)
+  for (const [from, to] of [
+    [/within a /, 'outside '],
+    [/"status_code":"\w+"(?=,\s*"message":"within a)/, '"status_code":"TIMEOUT"'],
+    [/"ram_usage":\{[^}]*\}(?=,\s*"status_code":"\w+",\s*"message":"within a)/, '"ram_usage":{"admin":"1"}'],
+    [/"gas_usage":[0-9.]+(?=,\s*"ram_usage":\{[^}]*\},\s*"status_code":"\w+",\s*"message":"within a)/, '"gas_usage":7'],
+  ] as const) {
+    const { failure } = await readLossy(text => text.replace(from, to), right)
+    expect([from, failure?.message]).toEqual([from, expect.stringContaining('differs in the raw block')])
+  }
+  const wrong = await rawAnswer('within a CUT', Buffer.from([0xe6, 0x97]))
+  expect((await readLossy(same, wrong)).failure?.message).toContain('merkle root of its receipts')
+})
+
+test('lost bytes: if the raw form lost them too, a cut character is found by the root', async () => {
+  const lost = await rawAnswer('within a CUT', Buffer.from('\ufffd\ufffd'))
+  expect((await readLossy(same, lost)).blocks?.[1]?.proof).toEqual({ level: 'linked', lost: 1 })
+  const shown = (text: string): string => text.replace('within a ', 'outside ')
+  expect((await readLossy(shown, lost)).failure?.kind).toBe('bad_block')
 })

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ProofLevel } from '#chain/block.ts'
-import { Failure } from '#failure/failure.ts'
+import type { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
 import { type Generated, serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
-import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
+import { openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { loadUnpaused } from '../support/nodes/load-unpaused.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
+import { failureOf } from '../support/refusal.ts'
 import { differences, dumpSqlite } from '../support/stores/dump.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
@@ -24,21 +25,11 @@ type Answer = {
   block?: { number: string; transactions: ToldTx[] }
   blocktx_list?: { block_number: string; tx_list: ToldTx[] }[]
 }
+/** `position`: in its block; −1: the last one. */
+type Forged = { readonly height: number; readonly position: number; readonly alter: (tx: ToldTx) => void }
 
-type Forged = {
-  readonly height: number
-  /** Position in its block. −1: the last one. */
-  readonly position: number
-  readonly alter: (tx: ToldTx) => void
-  /** The fate of other calls. */
-  readonly others?: (asked: Asked) => Fate
-}
-
-/**
- * A proxy to the node at `url` that alters one transaction wherever the node's JSON contains it, but not in
- * its raw form.
- */
-function openForger(url: string, { height, position, alter, others = () => pass }: Forged) {
+/** A proxy to the node at `url` that alters one transaction wherever the node's JSON contains it, but not its raw form. */
+function openForger(url: string, { height, position, alter }: Forged) {
   const change = (text: string): string => {
     const answer = JSON.parse(text) as Answer
     const { block, blocktx_list } = answer
@@ -54,15 +45,17 @@ function openForger(url: string, { height, position, alter, others = () => pass 
   return openProxy(url, asked =>
     /^\/get(?:BlockByNumber|BlockTxsByContract)/.test(asked.path)
       ? { type: 'change', to: ({ status, body }) => ({ status, body: change(body) }) }
-      : others(asked),
+      : pass,
   )
 }
 
-/** The node does not know the call for raw blocks. */
-const withoutRaw = ({ path }: Pick<Asked, 'path'>): Fate =>
-  path.startsWith('/getRawBlockByNumber/')
-    ? { type: 'answer', with: { status: 400, body: '{"code":12,"message":"Not Implemented"}' } }
-    : pass
+/** The node without the call for raw blocks. */
+const openWithoutRaw = () =>
+  openProxy(node.url, ({ path }) =>
+    path.startsWith('/getRawBlockByNumber/')
+      ? { type: 'answer', with: { status: 400, body: '{"code":12,"message":"Not Implemented"}' } }
+      : pass,
+  )
 
 const END = 120
 /** Above the last block of a load that does not follow the head yet. */
@@ -115,20 +108,13 @@ const levelsOf = async (store: Store) =>
   ((await store.published())?.proved?.ranges ?? []).map(({ from, to, level }) => [from, to, level])
 
 test('whole: no part of a forged block is stored, and loading continues with the honest node’s block', async () => {
-  const [height, at] = transferAt()
+  const [height, position] = transferAt()
   const [one, other] = [await temporarySqlite(), await temporarySqlite()]
-  const forger = await openForger(node.url, {
-    height,
-    position: at,
-    alter: tx => Object.assign(tx, { publisher: 'founder' }),
-  })
-  const failed = await loadUnpaused(forger.url, one.store, { prove: 'whole' })
+  const alter = (tx: ToldTx) => void Object.assign(tx, { publisher: 'founder' })
+  const forger = await openForger(node.url, { height, position, alter })
+  const { kind, message } = (await loadUnpaused(forger.url, one.store, { prove: 'whole' })) as Failure
   await forger.close()
-  expect(failed).toBeInstanceOf(Failure)
-  expect([(failed as Failure).kind, (failed as Failure).message]).toEqual([
-    'bad_block',
-    expect.stringContaining(`Block ${height}: publisher of transaction`),
-  ])
+  expect([kind, message]).toEqual(['bad_block', expect.stringContaining(`Block ${height}: publisher of transaction`)])
   expect((await one.store.published())?.height ?? -1).toBeLessThan(height)
   expect(await loadUnpaused(node.url, one.store, { prove: 'whole' })).toBe(END)
   expect(await levelsOf(one.store)).toEqual([
@@ -150,7 +136,7 @@ test('whole: no part of a forged block is stored, and loading continues with the
 })
 
 test('whole: status shows the level; a node without raw blocks is refused, and by default reported once', async () => {
-  const poor = await openProxy(node.url, withoutRaw)
+  const poor = await openWithoutRaw()
   await using folder = await cliFolder()
   const load = ['load', '--to', '20', '--node']
   const refused = folder.start([...load, poor.url, '--prove', 'whole'])
@@ -182,12 +168,11 @@ test('signed: a key that only an action gives to a producer must be proved whole
     const forger = await openForger(node.url, { height, position, alter })
     await expect(readFrom(forger.url, 'signed', asked)).rejects.toThrow(`Block ${height}: actions of transaction`)
     await forger.close()
-    const poor = await openForger(node.url, { height, position, alter, others: withoutRaw })
-    const refused: unknown = await readFrom(poor.url, 'signed', asked).catch((error: unknown) => error)
-    expect(refused).toBeInstanceOf(Failure)
-    const { kind, message, help } = refused as Failure
+    const poor = await openWithoutRaw()
+    const both = await openForger(poor.url, { height, position, alter })
+    const { kind, message, help } = await failureOf(readFrom(both.url, 'signed', asked))
     expect([kind, message]).toEqual(['bad_block', expect.stringContaining('cannot be proved')])
     expect(help).toContain('Its actions change the key of a producer.')
-    await poor.close()
+    for (const proxy of [both, poor]) await proxy.close()
   }
 })
