@@ -17,13 +17,16 @@ const caller = (perSecond: number, perDay: number, id = 'a') => ({ id, plan: { p
 const line = ({ allowed, remaining, limit, scope, resetSeconds, retryAfter }: RateAnswer): string =>
   `${allowed ? 'yes' : 'no'}, ${remaining} of ${limit} a ${scope}, ${resetSeconds}, ${retryAfter}`
 
+/** Rates by a clock that stands still at `at.time`. */
+function openRates(time = NOON) {
+  const at = clock(time)
+  return { at, rates: createRates({ clock: at }) }
+}
+
 test('take: requests for one second are accepted at once, and then one more each time its share of a second is over', () => {
-  const at = clock(NOON)
-  const rates = createRates({ clock: at })
+  const { at, rates } = openRates()
   const key = caller(2, 100)
-  const first = rates.take(key)
-  expect(first.waitMs).toBe(0)
-  expect([first, rates.take(key), rates.take(key)].map(line)).toEqual([
+  expect([1, 2, 3].map(() => line(rates.take(key)))).toEqual([
     'yes, 1 of 2 a second, 1, 0',
     'yes, 0 of 2 a second, 1, 0',
     'no, 0 of 2 a second, 1, 1',
@@ -39,8 +42,7 @@ test('take: requests for one second are accepted at once, and then one more each
 })
 
 test('take: the day ends at midnight UTC, and refused requests are not counted', () => {
-  const at = clock(NOON)
-  const rates = createRates({ clock: at })
+  const { at, rates } = openRates()
   const take = () => line(rates.take(caller(10, 3)))
   expect([take(), take(), take()]).toEqual([2, 1, 0].map(left => `yes, ${left} of 3 a day, 43200, 0`))
   for (let again = 0; again < 100; again++) expect(take()).toBe('no, 0 of 3 a day, 43200, 43200')
@@ -51,20 +53,29 @@ test('take: the day ends at midnight UTC, and refused requests are not counted',
 })
 
 test('take: a client at exactly the rate of its plan is not refused when this process was late', () => {
-  const counts = (lateMs: number) => {
-    const at = clock(NOON)
-    const rates = createRates({ clock: at, lateness: { ms: () => lateMs, noteRequest: () => undefined } })
-    const key = caller(20, 1_000)
-    const answers = []
-    for (let sent = 0; sent < 60; sent++) {
-      // The 14 requests of the first 700 ms of the second second are handled at the end of these.
-      const late = sent >= 20 && sent < 34
-      at.time = NOON + (late ? 33 : sent) * 50
-      answers.push(rates.take(key))
-    }
-    return answers
+  const at = clock(NOON)
+  const rates = createRates({ clock: at, lateness: { ms: () => 700, noteRequest: () => undefined } })
+  for (let sent = 0; sent < 60; sent++) {
+    // The 14 requests of the first 700 ms of the second second are handled at the end of these.
+    at.time = NOON + (sent >= 20 && sent < 34 ? 33 : sent) * 50
+    expect([sent, rates.take(caller(20, 1_000)).allowed]).toEqual([sent, true])
   }
-  expect(counts(700).filter(({ allowed }) => allowed)).toHaveLength(60)
+})
+
+test.each([
+  [2, { allowed: true, waitMs: 150 }],
+  [3, { allowed: false, waitMs: 0 }],
+])('take: an early request waits, but after %d refusals in a second at four a second: %p', (refusals, expected) => {
+  const { at, rates } = openRates()
+  const take = (requests: number) => Array.from({ length: requests }, () => rates.take(caller(4, 100))).at(-1)
+  expect(take(4 + refusals)).toMatchObject({ allowed: false })
+  at.time += 100
+  expect(take(1)).toMatchObject(expected)
+  // After a second without refusals an early request waits again.
+  at.time += 2_000
+  take(5)
+  at.time += 100
+  expect(take(1)).toMatchObject({ allowed: true, waitMs: 150 })
 })
 
 test('take: a clock that goes back changes no limit', () => {
@@ -89,8 +100,7 @@ test('take: a second has at most a burst and the rate of the plan, and a day nev
       fc.integer({ min: 1, max: 30 }),
       fc.array(fc.integer({ min: -300, max: 700 }), { maxLength: 60 }),
       (perSecond, perDay, steps) => {
-        const at = clock(NOON)
-        const rates = createRates({ clock: at })
+        const { at, rates } = openRates()
         const passed: number[] = []
         for (const step of steps) {
           if (step >= 0) at.time += step
@@ -113,8 +123,7 @@ test('take: a second has at most a burst and the rate of the plan, and a day nev
 test('take: a client at exactly the rate of its plan may wait a little, but is never refused', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 190 }), { minLength: 100, maxLength: 100 }), delays => {
-      const at = clock(NOON)
-      const rates = createRates({ clock: at })
+      const { at, rates } = openRates()
       const times = delays.map((delay, index) => NOON + index * 50 + delay).toSorted((a, b) => a - b)
       for (const time of times) {
         at.time = time
@@ -125,8 +134,7 @@ test('take: a client at exactly the rate of its plan may wait a little, but is n
 })
 
 test('giveBack: a request refused for another reason does not count, and does not free its second twice', () => {
-  const at = clock(NOON)
-  const rates = createRates({ clock: at })
+  const { at, rates } = openRates()
   const first = rates.take(caller(1, 2))
   at.time += 1_000
   expect(rates.take(caller(1, 2)).allowed).toBe(true)
@@ -142,8 +150,7 @@ test('giveBack: a request refused for another reason does not count, and does no
 test('share: requests not shared by midnight count once, for their own day', async () => {
   const midnight = Date.UTC(2026, 10, 22)
   const day = midnight / 86_400_000
-  const at = clock(midnight - 300)
-  const rates = createRates({ clock: at })
+  const { at, rates } = openRates(midnight - 300)
   const key = caller(100, 10)
   const stored = new Map<number, number>()
   let meanwhile = (): void => undefined
@@ -180,46 +187,25 @@ test('share: requests not shared by midnight count once, for their own day', asy
   expect(rates.left(key).usedToday).toBe(1)
 })
 
-test('share: requests that could not be added are added once by the next share', async () => {
-  const at = clock(NOON)
-  const rates = createRates({ clock: at })
+test('share: requests that could not be added are added once by the next share, with those of other processes', async () => {
+  const { rates } = openRates()
   const key = caller(100, 10)
   const seen: number[] = []
-  const usage = (fails: boolean) => ({
-    add: async (_: number, counts: ReadonlyMap<string, number>) => {
-      seen.push(counts.get('a') ?? 0)
-      if (fails) throw new Error('down')
-      return new Map([['a', 2 + (counts.get('a') ?? 0)]])
-    },
-  })
+  const add = async (_: number, counts: ReadonlyMap<string, number>) => {
+    seen.push(counts.get('a') ?? 0)
+    if (seen.length === 1) throw new Error('down')
+    return new Map([['a', 2 + (counts.get('a') ?? 0)]])
+  }
   rates.take(key)
-  await expect(rates.share(usage(true))).rejects.toThrow('down')
+  await expect(rates.share({ add })).rejects.toThrow('down')
   rates.take(key)
-  const adding = rates.share(usage(false))
+  const adding = rates.share({ add })
   // Counted while the answer is in flight.
   rates.take(key)
   await adding
   expect(seen).toEqual([1, 2])
   // Two requests of other processes, three of this one.
   expect(rates.left(key)).toMatchObject({ today: 5, usedToday: 5 })
-})
-
-test('giveBack: requests from before midnight count for no other day', () => {
-  const at = clock(Date.UTC(2026, 10, 22) - 900)
-  const rates = createRates({ clock: at })
-  const key = caller(1, 5)
-  rates.take(key)
-  at.time += 850
-  const waiting = rates.take(key)
-  expect([waiting.allowed, waiting.waitMs]).toEqual([true, 150])
-  expect(rates.left(key).usedToday).toBe(2)
-  rates.giveBack(key, waiting)
-  expect(rates.left(key).usedToday).toBe(1)
-  const again = rates.take(key)
-  at.time += 1_100
-  rates.take(key)
-  rates.giveBack(key, again)
-  expect(rates.left(key).usedToday).toBe(1)
 })
 
 test('lateness: the longest delay of the last second counts, including one that is not over yet', () => {
@@ -229,11 +215,8 @@ test('lateness: the longest delay of the last second counts, including one that 
     measure = work
     return () => undefined
   }
-  const lateness = watchLateness(
-    () => undefined,
-    () => time,
-    setTimer,
-  )
+  const [onLate, now] = [() => undefined, () => time]
+  const lateness = watchLateness(onLate, now, setTimer)
   const measureAt = (now: number): number => {
     time = now
     measure()

@@ -3,6 +3,25 @@ import { Failure } from '#failure/failure.ts'
 import type { ForwardedResponse, Node } from '#node/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { createGateway } from './gateway.ts'
+import { toNodePath } from './rpc.ts'
+import { formatExamplePath, rpcMethods } from './rpc-methods.ts'
+
+test('paths of the node: examples and names are accepted; dots, escapes and invalid names never', () => {
+  for (const path of [
+    ...rpcMethods.map(method => formatExamplePath(method).slice('/rpc'.length)),
+    '/getAccount/__proto__/false',
+    '/getAccount/0x7d3f3f3a2b7a5f6c5f4e3d2c1b0a998877665544/1',
+    '/getTokenBalance/ContractD3EUhiyWJYNhoZa6kYSk1nR1XdVk2cDYQweyTdgdAxWw/1e5/true',
+    '/getToken721Owner/x/-1/true',
+    '/getBlockByNumber/9999999999999999999/false',
+  ])
+    expect(toNodePath(`/rpc${path}`)).toBe(path)
+  const dots = ['..', '.', '...', '%2e%2e', '%00']
+  for (const segment of [...dots, 'a%2Fb', 'a\\b', 'a b', 'a?b', 'a#b', 'a;b', '猫', 'a\n', 'a'.repeat(101)])
+    expect(() => toNodePath(`/rpc/getAccount/${segment}/true`)).toThrow(
+      expect.objectContaining({ kind: 'bad_request' }),
+    )
+})
 
 type Given = Partial<Omit<ForwardedResponse, 'body'>> & { readonly text?: string }
 
@@ -10,27 +29,16 @@ type Given = Partial<Omit<ForwardedResponse, 'body'>> & { readonly text?: string
 function openCall(path: string, signal: AbortSignal, nth: number) {
   const { promise, resolve, reject } = Promise.withResolvers<ForwardedResponse>()
   signal.addEventListener('abort', () => reject(signal.reason as Error))
-  const call = {
-    path,
-    signal,
-    answered: promise,
-    fail: reject,
-    released: 0,
-    answer: ({ text = `{"call":${nth}}`, ...over }: Given = {}) =>
-      resolve({
-        status: 200,
-        contentType: 'application/json',
-        body: new TextEncoder().encode(text),
-        reaches: () => true,
-        refreshHeight: async () => undefined,
-        isFirst: true,
-        isUsable: () => true,
-        release: () => {
-          call.released += 1
-        },
-        ...over,
-      }),
-  }
+  const answer = ({ text = `{"call":${nth}}`, ...over }: Given = {}) =>
+    resolve({
+      ...{ status: 200, contentType: 'application/json', body: new TextEncoder().encode(text), isFirst: true },
+      ...{ reaches: () => true, refreshHeight: async () => undefined, isUsable: () => true },
+      release: () => {
+        call.released += 1
+      },
+      ...over,
+    })
+  const call = { path, signal, answered: promise, fail: reject, released: 0, answer }
   return call
 }
 
@@ -44,7 +52,7 @@ function setUp({ maxBytes = 100_000 } = {}) {
     return call.answered
   }
   const node = { get, lastInfo: () => ({ libBlock: 100 }) } as unknown as Node
-  const onKept = (now: number): void => {
+  const onKept = (now: number) => {
     bytes = now
   }
   const gateway = createGateway(node, { clock, maxBytes, onAnswer: () => undefined, onKept })

@@ -1,22 +1,20 @@
 import { expect, test } from 'bun:test'
 import { successText } from '#actions/answer.ts'
+import type { Query } from '#actions/request/query.ts'
 import { Exact } from '#chain/json.ts'
 import { Failure, type FailureKind, PublicFailure, toFailure } from '#failure/failure.ts'
+import { linkHeader } from './api.ts'
 import { codes } from './codes.ts'
 import { acceptsGzip, computeEtag, failureReply, matchingTag, toGzipEtag } from './reply.ts'
 
-const bytes = new TextEncoder().encode('{"code":0}')
-
 test('ETags: the tag is strong, and equal only for equal bytes', () => {
-  expect(computeEtag(bytes)).toMatch(/^"[\w-]{22}"$/)
-  expect(computeEtag(bytes)).toBe(computeEtag(bytes.slice()))
-  expect(computeEtag(bytes)).not.toBe(computeEtag(new TextEncoder().encode('{"code":1}')))
-  expect(toGzipEtag('"abc"')).toBe('"abc-gzip"')
+  const [one, two] = ['{"code":0}', '{"code":1}'].map(text => computeEtag(new TextEncoder().encode(text)))
+  expect([one, one === two, toGzipEtag('"abc"')]).toEqual([expect.stringMatching(/^"[\w-]{22}"$/), false, GZIP])
 })
 
 const PLAIN = '"abc"'
 const GZIP = '"abc-gzip"'
-const headers: readonly (readonly [header: string, sent: string, known: string | undefined])[] = [
+test.each<readonly [header: string, sent: string, known: string | undefined]>([
   ['', PLAIN, undefined],
   [PLAIN, PLAIN, PLAIN],
   ['W/"abc"', PLAIN, PLAIN],
@@ -34,12 +32,11 @@ const headers: readonly (readonly [header: string, sent: string, known: string |
   ['abc', PLAIN, undefined],
   ['"ABC"', PLAIN, undefined],
   ['"abc', PLAIN, undefined],
-]
-test.each(headers)('matchingTag: %s for %s', (header, sent, known) => {
+])('matchingTag: %s for %s', (header, sent, known) => {
   expect(matchingTag(header, sent, PLAIN)).toBe(known)
 })
 
-const codings: readonly (readonly [header: string, gzip: boolean])[] = [
+test.each([
   ['', false],
   ['gzip', true],
   ['GZIP', true],
@@ -50,8 +47,7 @@ const codings: readonly (readonly [header: string, gzip: boolean])[] = [
   ['*;q=0', false],
   ['br', false],
   ['gzip;q=x', false],
-]
-test.each(codings)('acceptsGzip: %s', (header, gzip) => {
+])('acceptsGzip: %s', (header, gzip) => {
   expect(acceptsGzip(header)).toBe(gzip)
 })
 
@@ -69,12 +65,10 @@ test('codes: the numbers are stable, and every title is in both languages', () =
 
 test('successText: digits are kept, in the envelope or without it', () => {
   const data = { balance: new Exact('9007199254740993.000000001'), n: 1 }
-  expect(successText(data, { format: 'envelope', numbers: 'number' })).toBe(
-    '{"code":0,"message":"OK","data":{"balance":9007199254740993.000000001,"n":1}}',
-  )
-  expect(successText(data, { format: 'bare', numbers: 'string' })).toBe(
-    '{"balance":"9007199254740993.000000001","n":1}',
-  )
+  const text = '{"balance":9007199254740993.000000001,"n":1}'
+  const enveloped = `{"code":0,"message":"OK","data":${text}}`
+  expect(successText(data, { format: 'envelope', numbers: 'number' })).toBe(enveloped)
+  expect(successText(data, { format: 'bare', numbers: 'string' })).toBe(text.replace(/[\d.]{9,}/, '"$&"'))
 })
 
 const buildReply = (failure: Failure, secrets: readonly string[] = [], lang: 'en' | 'zh' = 'en') =>
@@ -113,4 +107,50 @@ test('failureReply: a key in any parameter, or its beginning in a cut text, is n
   const cut = (message: string) => readMessage(new Failure('bad_request', message), ['a shared key'])
   expect(cut("It is 'xxxa shared k…' or 'a sha…'.")).toBe("It is 'xxx***…' or '***…'.")
   expect(cut("It is 'a sh…' or 'xa s…', 'a shy…'.")).toBe("It is '***…' or 'xa s…', 'a shy…'.")
+})
+
+const taken = new Set(['module', 'account', 'page', 'size', 'sort'])
+const KEY = 'il_0123456789abcdefABCDEF0123456789'
+const ONE = { page: 1n, size: 1, total: 1 }
+
+test.each<readonly [page: bigint, size: number, total: number, links: readonly string[]]>([
+  [1n, 20, 0, ['first 1', 'last 1']],
+  [1n, 20, 20, ['first 1', 'last 1']],
+  [1n, 20, 21, ['first 1', 'next 2', 'last 2']],
+  [2n, 20, 41, ['first 1', 'prev 1', 'next 3', 'last 3']],
+  [3n, 20, 41, ['first 1', 'prev 2', 'last 3']],
+  [4n, 20, 41, ['first 1', 'prev 3', 'last 3']],
+  [9_999_999_999_999_999_999n, 20, 41, ['first 1', 'prev 3', 'last 3']],
+  [7n, 20, 0, ['first 1', 'prev 1', 'last 1']],
+  [1n, 1, 4_294_967_295, ['first 1', 'next 2', 'last 4294967295']],
+])('linkHeader: page %s of %s rows each, %s in all', (...given) => {
+  const [page, size, total, links] = given
+  const header = linkHeader([['a', '5']], { page, size, total }, { taken, secrets: [] })
+  expect([...header.matchAll(/<\?a=5&page=(\d+)>; rel="(\w+)"/g)].map(([, at, to]) => `${to} ${at}`)).toEqual([
+    ...links,
+  ])
+})
+
+test('linkHeader: parameters keep their order and characters, and page keeps its position', () => {
+  const query = [...new URLSearchParams('module=account&page=0&account=a b%2Bc%26d%3Dé,%25>"&_=17')]
+  const link = '<?module=account&page=1&account=a%20b%2Bc%26d%3D%C3%A9%2C%25%3E%22&_=17>'
+  expect(linkHeader(query, ONE, { taken, secrets: [KEY] })).toBe(`${link}; rel="first", ${link}; rel="last"`)
+})
+
+test('linkHeader: the key, in any parameter, and long unused texts are left out', () => {
+  const texts = `account=admin&_=${KEY}&x${KEY}=&api_key=il_anotherKey1234567890&t=${'x'.repeat(127)}&key=a ${KEY} b`
+  const query = [...new URLSearchParams(`${texts}&timestamp=5&code=short`)]
+  const link = '<?account=admin&timestamp=5&page=1>'
+  expect(linkHeader(query, ONE, { taken, secrets: [KEY, 'short', ''] })).toBe(
+    `${link}; rel="first", ${link}; rel="last"`,
+  )
+})
+
+test('linkHeader: of many unused texts as many are kept as a proxy accepts, whatever escapes they need', () => {
+  const many: Query = Array.from({ length: 300 }, (_, at) => [`u${at}`, at % 2 === 0 ? '区块' : 'x'.repeat(100)])
+  const query: Query = [['account', 'admin'], ...many, ['size', '5']]
+  const header = linkHeader(query, { page: 2n, size: 5, total: 100 }, { taken, secrets: [] })
+  expect(header).toContain('account=admin&u0=')
+  expect(header).toContain('&size=5&page=3>; rel="next"')
+  expect(header.length).toBeLessThan(2_600)
 })

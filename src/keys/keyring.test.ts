@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import type { KeyPage } from '#store/keys-port.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { createKey, nextKey } from './key.ts'
+import { createKey, KEY_PATTERN, nextKey } from './key.ts'
 import { groupHolders, keyring, keysByHash } from './keyring.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
@@ -15,10 +16,7 @@ const pageOf = (keys: readonly StoredKey[]): KeyPage => ({ keys, isStart: true, 
 function harness(...keys: readonly StoredKey[]) {
   const clock = handClock(NOW)
   const state = { keys: [...keys], reads: 0, hung: 0, mode: 'works' as 'works' | 'fails' | 'hangs' }
-  const store: Pick<KeyStore, 'add' | 'read' | 'revoke'> = {
-    add: async key => {
-      state.keys.push(key)
-    },
+  const store: Pick<KeyStore, 'read' | 'revoke'> = {
     read: () => {
       state.reads++
       if (state.mode === 'hangs' || state.hung-- > 0) return new Promise(() => {})
@@ -32,13 +30,12 @@ function harness(...keys: readonly StoredKey[]) {
   /** Checks a key and advances the clock in small steps until there is an answer: `ok` or the kind of failure. */
   const ask = async (ring: ReturnType<typeof keyring>, key: string) => {
     let got: string | undefined
+    const note = (text: string) => {
+      got = text
+    }
     ring.check(key).then(
-      () => {
-        got = 'ok'
-      },
-      (error: { kind: string }) => {
-        got = error.kind
-      },
+      () => note('ok'),
+      ({ kind }) => note(kind),
     )
     await clock.settle()
     while (got === undefined) await clock.pass(10)
@@ -47,7 +44,7 @@ function harness(...keys: readonly StoredKey[]) {
   return { state, store, clock, ask }
 }
 
-const made = createKey('a', plan, { now: NOW })
+const [made, good] = [createKey('a', plan, { now: NOW }), createKey('b', plan, { now: NOW })]
 
 test('check: a known key returns its caller; invalid texts are refused with the same words as unknown keys', async () => {
   const ring = keyring(harness(made.stored))
@@ -78,18 +75,15 @@ test('check: a revocation is effective within a second while reads succeed, a ne
   expect(await here.ask(ring, made.key)).toBe('ok')
   await here.clock.pass(1)
   expect(await here.ask(ring, made.key)).toBe('forbidden')
-  const other = createKey('b', plan, { now: NOW })
-  await here.store.add(other.stored)
+  here.state.keys.push(good.stored)
   await here.clock.pass(100)
-  expect((await ring.check(other.key)).id).toBe(other.stored.id)
+  expect((await ring.check(good.key)).id).toBe(good.stored.id)
 })
 
 for (const every of [10, 700, 1_700])
   for (const hung of [0, 1, 2])
     test(`check: with ${hung} hung reads, asked every ${every} ms, a revoked key is refused within 2 s and a good one never`, async () => {
-      const here = harness(made.stored)
-      const good = createKey('b', plan, { now: NOW })
-      await here.store.add(good.stored)
+      const here = harness(made.stored, good.stored)
       const ring = keyring(here)
       expect(await here.ask(ring, made.key)).toBe('ok')
       await here.store.revoke(made.stored.id, NOW)
@@ -118,9 +112,8 @@ for (const mode of ['fails', 'hangs'] as const)
       answers.push([here.clock.now() - start, await here.ask(ring, made.key)])
       await here.clock.pass(90)
     }
-    expect(
-      answers.filter(([at, answer]) => answer !== (at < 1_500 ? 'ok' : 'unavailable') && (at < 1_500 || at > 2_000)),
-    ).toEqual([])
+    const wrong = answers.filter(([at, answer]) => answer !== (at < 1_500 ? 'ok' : 'unavailable'))
+    expect(wrong.filter(([at]) => at < 1_500 || at > 2_000)).toEqual([])
     // At most four reads a second.
     expect(here.state.reads).toBeLessThanOrEqual(42)
     here.state.mode = 'works'
@@ -168,11 +161,15 @@ test('check: the shared test key has its own plan and works without a list', asy
   expect(here.state.reads).toBe(0)
 })
 
+function findHolder(...keys: readonly StoredKey[]) {
+  const [holder] = groupHolders(keys)
+  if (holder === undefined) throw new Error('There is no holder.')
+  return holder
+}
+
 test('holders: a rotated key keeps its id, and all keys of its holder have the newest plan', () => {
   const [one, two] = [createKey('a', plan, { now: NOW, note: 'n' }), createKey('b', plan, { now: NOW })]
-  const [only] = groupHolders([one.stored])
-  if (only === undefined) throw new Error('There is no holder.')
-  const next = nextKey(only, { now: NOW + 5 })
+  const next = nextKey(findHolder(one.stored), { now: NOW + 5 })
   expect(next.stored).toMatchObject({ id: `${one.stored.id}.2`, name: 'a', note: 'n', ...plan, created: NOW + 5 })
   expect([next.key === one.key, next.stored.hash === one.stored.hash]).toEqual([false, false])
   const stored = [one.stored, two.stored, { ...next.stored, perDay: 9 }]
@@ -181,7 +178,7 @@ test('holders: a rotated key keeps its id, and all keys of its holder have the n
     [two.stored.id, 0, NOW],
   ])
   const many = [9, 10, 2].map(number => ({ ...one.stored, id: `${one.stored.id}.${number}` }))
-  expect(groupHolders([one.stored, ...many])[0]?.current.id).toBe(`${one.stored.id}.10`)
+  expect(findHolder(one.stored, ...many).current.id).toBe(`${one.stored.id}.10`)
   const keys = keysByHash(stored)
   for (const { hash } of [one.stored, next.stored])
     expect(keys.get(hash)).toMatchObject({ id: one.stored.id, perDay: 9 })
@@ -194,11 +191,37 @@ test('holders: one revoked key is enough, also beside a key created at the same 
     { ...stored, id: `${stored.id}.2`, hash: 'other' },
   ]
   expect([...keysByHash(keys).values()].map(({ revoked }) => revoked)).toEqual([5, 5])
-  const [holder] = groupHolders(keys)
-  if (holder === undefined) throw new Error('There is no holder.')
-  expect(() => nextKey(holder, { now: NOW })).toThrow('is revoked')
-  const [old] = groupHolders([{ ...stored, expires: NOW - 1 }])
-  if (old === undefined) throw new Error('There is no holder.')
+  expect(() => nextKey(findHolder(...keys), { now: NOW })).toThrow('is revoked')
+  const old = findHolder({ ...stored, expires: NOW - 1 })
   expect(() => nextKey(old, { now: NOW })).toThrow('expired on')
   expect(nextKey(old, { now: NOW, expires: NOW + 1 }).stored.expires).toBe(NOW + 1)
+})
+
+test('createKey: name, plan, time and hash are stored, never the key', () => {
+  const { key, stored } = createKey('wallet 猫', plan, { now: 1_000 })
+  expect(key).toMatch(KEY_PATTERN)
+  const hash = createHash('sha256').update(key).digest('hex')
+  const id = expect.stringMatching(/^[0-9a-f]{10}$/)
+  expect(stored).toEqual({ id, hash, name: 'wallet 猫', ...plan, created: 1_000 })
+  expect(createKey('a', plan, { now: 1, expires: 2 }).stored.expires).toBe(2)
+})
+
+test('createKey: a thousand keys are different and use every character', () => {
+  const keys = Array.from({ length: 1_000 }, () => createKey('a', plan, { now: 1 }))
+  expect(new Set(keys.map(({ key }) => key)).size).toBe(1_000)
+  expect(new Set(keys.map(({ stored }) => stored.id)).size).toBe(1_000)
+  expect(new Set(keys.flatMap(({ key }) => [...key.slice(3)])).size).toBe(62)
+})
+
+test.each<readonly [string, Parameters<typeof createKey>]>([
+  ['an empty name', ['', plan, { now: 1 }]],
+  ['spaces around the name', [' a', plan, { now: 1 }]],
+  ['a line break in the name', ['a\nb', plan, { now: 1 }]],
+  ['too long a name', ['a'.repeat(101), plan, { now: 1 }]],
+  ['no request per second', ['a', { perSecond: 0, perDay: 1 }, { now: 1 }]],
+  ['half a request per day', ['a', { perSecond: 1, perDay: 0.5 }, { now: 1 }]],
+  ['NaN', ['a', { perSecond: Number.NaN, perDay: 1 }, { now: 1 }]],
+  ['expiry now', ['a', plan, { now: 1, expires: 1 }]],
+])('createKey: refuses %s', (_, given) => {
+  expect(() => createKey(...given)).toThrow(expect.objectContaining({ kind: 'usage' }))
 })

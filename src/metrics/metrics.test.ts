@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readExposition } from '#test/support/exposition.ts'
 import { createCounters, type Definition, label } from './counters.ts'
-import { createExposition, type ScrapedMetric } from './expose.ts'
+import { createExposition } from './expose.ts'
 
 const definitions = {
   calls: {
@@ -29,27 +29,11 @@ const definitions = {
   open: { name: 'x_open', help: 'Open.', type: 'gauge', dimensions: [] },
 } as const satisfies Record<string, Definition>
 
-function setUp(readings: readonly ScrapedMetric[] = []) {
+function setUp() {
   const counters = createCounters<keyof typeof definitions>(definitions)
-  const { text } = createExposition(definitions, counters, readings)
+  const { text } = createExposition(definitions, counters, [])
   return { ...counters, read: async () => readExposition(await text()) }
 }
-
-test('metrics: counts are summed by labels', async () => {
-  const { calls, read } = setUp()
-  calls.add(1, 'a/one', '200')
-  calls.add(2, 'a/one', '200')
-  calls.add(1, 'b/two', '503')
-  const { value, sum, types } = await read()
-  expect(value('x_calls_total', { module: 'a', action: 'one', status: '200' })).toBe(3)
-  expect(value('x_calls_total', { module: 'b', action: 'two', status: '503' })).toBe(1)
-  expect([sum('x_calls_total'), sum('x_calls_total', { module: 'b', action: 'one' })]).toEqual([4, 0])
-  expect([...types]).toEqual([
-    ['x_calls_total', 'counter'],
-    ['x_seconds', 'histogram'],
-    ['x_open', 'gauge'],
-  ])
-})
 
 test('metrics: an unknown label is counted as other', async () => {
   const { calls, read } = setUp()
@@ -69,20 +53,4 @@ test('metrics: the buckets of a histogram are cumulative and include their bound
   const bucket = (le: string) => value('x_seconds_bucket', { call: 'get', le })
   expect(['0.1', '1', '+Inf'].map(bucket)).toEqual([2, 3, 4])
   expect([value('x_seconds_count', { call: 'get' }), value('x_seconds_sum', { call: 'get' })]).toEqual([4, 7.65])
-})
-
-test('metrics: an unknown figure has no value', async () => {
-  let height: number | undefined
-  const { read } = setUp([
-    {
-      name: 'x_height',
-      help: 'Height.',
-      type: 'gauge',
-      labels: ['node'],
-      read: () => (height === undefined ? [] : [{ labels: ['a'], value: height }]),
-    },
-  ])
-  expect((await read()).value('x_height')).toBeUndefined()
-  height = 0
-  expect((await read()).value('x_height', { node: 'a' })).toBe(0)
 })

@@ -4,16 +4,16 @@ import { actions } from '#actions/registry.ts'
 import { Failure, type FailureKind, Restarting } from '#failure/failure.ts'
 import { createRates } from '#gate/rate.ts'
 import { codes } from '#http/codes.ts'
+import { openFeeds } from '#http/feed/open-feeds.ts'
 import { pausedFeed } from '#http/feed/reply.ts'
-import { type Stopping, stoppingService } from '#http/stopping.ts'
+import { stoppingService } from '#http/stopping.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
-import type { Plan } from '#keys/plan.ts'
 import type { StoredKey } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { clientOf } from '#test/support/processes/client.ts'
-import { type FeedEvent, feedEvents, feedMessages } from '#test/support/processes/feed-client.ts'
-import { type Service, serviceOn } from '#test/support/processes/service.ts'
+import { collectEvents, type FeedEvent, feedEvents, feedMessages } from '#test/support/processes/feed-client.ts'
+import { serviceOn } from '#test/support/processes/service.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
@@ -27,12 +27,12 @@ const LIST = '/api/account/get-account-tx?account=busyhub&format=sse'
 const PLAN = { perSecond: 1_000, perDay: 100_000 }
 const store = await loadedStore()
 
-async function openService(over: Parameters<typeof serviceOn>[1] = {}) {
+function openService(over: Parameters<typeof serviceOn>[1] = {}) {
   const service = serviceOn(store, over)
-  const open = (query = '', { key = service.key, headers = {} as Record<string, string> } = {}) =>
-    service.ask(LIST + query, { headers: { 'x-api-key': key, ...headers } })
+  const open = (query = '', headers: Readonly<Record<string, string>> = {}) => service.get(LIST + query, headers)
   return { ...service, open }
 }
+const { open, ask, get } = openService()
 
 /** The first `count` events of a feed, or of its messages. */
 async function firstOf({ body }: Response, count: number, parse = feedEvents): Promise<readonly FeedEvent[]> {
@@ -41,8 +41,15 @@ async function firstOf({ body }: Response, count: number, parse = feedEvents): P
   return read
 }
 
+/** The name of an event, and what its data says. */
+const readEvent = ({ event, data }: FeedEvent) => ({ event, ...JSON.parse(data) })
+
+async function readRefusal(response: Response) {
+  const { message } = (await response.json()) as { message: string }
+  return [response.status, message]
+}
+
 test('feeds: the first message names the last row, so that a reconnect before the first row misses none', async () => {
-  const { open } = await openService()
   const reader = (await open()).body?.getReader()
   const { value } = (await reader?.read()) ?? {}
   expect(new TextDecoder().decode(value as Uint8Array)).toMatch(
@@ -52,7 +59,6 @@ test('feeds: the first message names the last row, so that a reconnect before th
 })
 
 test('feeds: the first message repeats the chain of a client, whose packed rows are then dropped, as with the id of an older service', async () => {
-  const { open } = await openService()
   const [begin] = await firstOf(await open(), 1, feedMessages)
   const trail = begin?.id?.slice('18261'.length) ?? ''
   for (const [last, id, block] of [
@@ -62,103 +68,103 @@ test('feeds: the first message repeats the chain of a client, whose packed rows 
     ['18261', '18261', '0'],
     ['18261-4850-4901-2-abc-1234wxyz', '18261', '0'],
   ] as const) {
-    const response = await open('&head=1', { headers: { 'last-event-id': last } })
-    expect([last, await firstOf(response, 2, feedMessages)]).toEqual([
-      last,
-      [
-        { id, event: 'message', data: '' },
-        { id: `18261${trail}`, event: 'dropped', data: `{"from_block":"${block}"}` },
-      ],
-    ])
+    const messages = await firstOf(await open('&head=1', { 'last-event-id': last }), 2, feedMessages)
+    const dropped = { id: `18261${trail}`, event: 'dropped', data: `{"from_block":"${block}"}` }
+    expect([last, messages]).toEqual([last, [{ id, event: 'message', data: '' }, dropped]])
   }
 })
 
 test('feeds: a client with more rows than the list gets a reset to the last valid row', async () => {
-  const { open } = await openService()
-  const [end] = await firstOf(await open('', { headers: { 'last-event-id': '18262' } }), 2)
-  expect([end?.id, end?.event, JSON.parse(end?.data ?? '')]).toMatchObject([
+  const [end] = await firstOf(await open('', { 'last-event-id': '18262' }), 2)
+  expect([end?.id, end && readEvent(end)]).toMatchObject([
     '18261',
-    'reset',
-    { seq: 18261, block_height: '4851' },
+    { event: 'reset', seq: 18261, block_height: '4851' },
   ])
 })
 
 test('feeds: calls without a feed, and parameters that a feed does not use, are refused', async () => {
-  const { ask, key, open } = await openService()
-  const refusal = async (response: Response) => {
-    const { message } = (await response.json()) as { message: string }
-    return [response.status, message]
-  }
-  for (const [query, said] of [
-    ['&page=1', "Parameter 'page' does not go with format=sse"],
-    ['&end_seq=5', "Parameter 'end_seq' does not go"],
-    ['&sort=desc', "Parameter 'sort' is 'desc'"],
-  ] as const)
-    expect((await refusal(await open(query)))[1]).toStartWith(said)
-  expect((await refusal(await open('', { headers: { 'last-event-id': 'x' } })))[1]).toStartWith("Last-Event-ID is 'x'")
-  for (const list of ['account/get-balance-history?account=busyhub', 'producer/get-reward-history?producer=admin']) {
-    const steps = await ask(`/api/${list}&step=day&format=sse&apikey=${key}`)
-    expect(await refusal(steps)).toEqual([400, expect.stringContaining("Parameter 'step' does not go")])
-  }
-  const wealth = await ask(`/api/base/get-wealth-list?format=sse&apikey=${key}`)
   const feeds = actions.filter(({ source }) => source?.isFeed === true).map(formatActionName)
-  expect(await refusal(wealth)).toEqual([400, expect.stringContaining(`: ${feeds.join(', ')}. `)])
+  for (const [path, said, last] of [
+    [`${LIST}&page=1`, "Parameter 'page' does not go with format=sse"],
+    [`${LIST}&end_seq=5`, "Parameter 'end_seq' does not go"],
+    [`${LIST}&sort=desc`, "Parameter 'sort' is 'desc'"],
+    [LIST, "Last-Event-ID is 'x'", { 'last-event-id': 'x' }],
+    ['/api/account/get-balance-history?account=busyhub&step=day&format=sse', "Parameter 'step' does not go"],
+    ['/api/producer/get-reward-history?producer=admin&step=day&format=sse', "Parameter 'step' does not go"],
+    ['/api/base/get-wealth-list?format=sse', `: ${feeds.join(', ')}. `],
+  ] as const)
+    expect(await readRefusal(await get(path, last))).toEqual([400, expect.stringContaining(said)])
 })
 
 test('feeds: the number of feeds is limited per key and in all, and leaving clients release their places', async () => {
   const other = createKey('other', PLAN, { now: Date.now() })
-  const { open } = await openService({ maxFeeds: 3, maxFeedsPerKey: 2, keys: [other.stored] })
+  const { open } = openService({ maxFeeds: 3, maxFeedsPerKey: 2, keys: [other.stored] })
+  const own = { 'x-api-key': other.key }
   const [first] = [await open(), await open()]
   expect((await open()).status).toBe(429)
-  const third = await open('', { key: other.key })
-  expect([third.status, (await open('', { key: other.key })).status]).toEqual([200, 503])
+  expect([(await open('', own)).status, (await open('', own)).status]).toEqual([200, 503])
   await first?.body?.cancel()
   expect((await open()).status).toBe(200)
 })
 
 test('feeds: revoking a key ends its feeds, and no others', async () => {
-  const [one, two] = ['one', 'two'].map(name => createKey(name, PLAN, { now: Date.now() }))
-  let keys: readonly StoredKey[] = [one?.stored, two?.stored].filter(key => key !== undefined)
-  const ring = keyring({
-    store: { read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }) },
-    clock: systemClock,
-  })
-  const { open } = await openService({ keyring: ring })
-  const ended = firstOf(await open('', { key: one?.key ?? '' }), 2)
+  const [one, two] = [createKey('one', PLAN, { now: Date.now() }), createKey('two', PLAN, { now: Date.now() })]
+  let keys: readonly StoredKey[] = [one.stored, two.stored]
+  const read = async () => ({ keys, isStart: true, isEnd: true, mark: undefined })
+  const { open } = openService({ keyring: keyring({ store: { read }, clock: systemClock }) })
+  const ended = firstOf(await open('&lang=zh', { 'x-api-key': one.key }), 2)
   let isOver = false
-  const kept = await open('', { key: two?.key ?? '' })
+  const kept = await open('', { 'x-api-key': two.key })
   void firstOf(kept, 1).then(() => {
     isOver = true
   })
-  keys = keys.map(key => (key.id === one?.stored.id ? { ...key, revoked: Date.now() } : key))
-  expect((await ended).map(({ event, data }) => [event, JSON.parse(data)])).toEqual([
-    ['end', { seq: 18261, code: 4030, message: 'This API key is revoked.' }],
+  keys = [{ ...one.stored, revoked: Date.now() }, two.stored]
+  expect((await ended).map(readEvent)).toEqual([
+    { event: 'end', seq: 18261, code: 4030, message: '此 API key 已被吊销。' },
   ])
   expect(isOver).toBe(false)
 })
 
+test('openFeeds: a feed ends after two checks without a list of keys, however earlier feeds ended', async () => {
+  const clock = handClock()
+  const { add } = openFeeds({ store: {} as never, keyring: { refusalCheck: () => undefined } as never, clock })
+  const check = async (): Promise<void> => {
+    await clock.awaited(100)
+    await clock.pass(100)
+    await clock.awaited(100)
+  }
+  const ended: string[] = []
+  const feed = { keyHash: 'x', end: ({ kind }: Failure) => void ended.push(kind), cutOff: () => undefined }
+  const remove = add(feed)
+  await check()
+  remove()
+  await clock.awaited(100, 0)
+  add(feed)
+  await check()
+  expect(ended).toEqual([])
+  await check()
+  expect(ended).toEqual(['unavailable'])
+})
+
 test('feeds: all feeds end when the service stops', async () => {
   const stopping = stoppingService()
-  const { open } = await openService({ stopping })
+  const { open } = openService({ stopping })
   const ended = firstOf(await open('&lang=zh'), 2)
   stopping.begin()
-  expect((await ended).map(({ event, data }) => [event, JSON.parse(data).message])).toEqual([
-    ['end', '服务正在停止；请重新连接。'],
-  ])
+  expect((await ended).map(readEvent)).toMatchObject([{ event: 'end', message: '服务正在停止；请重新连接。' }])
 })
 
 test('feeds: a feed opened while the service stops is a stream that ends, and queries are refused', async () => {
   const stopping = stoppingService()
   const asked = Promise.withResolvers<void>()
   let count = 0
-  const hanging = () => {
+  const read = () => {
     count += 1
     if (count === 2) asked.resolve()
     return new Promise<never>(() => undefined)
   }
-  const { ask, key } = serviceOn({ ...store, read: hanging }, { stopping })
-  const feed = ask(LIST, { headers: { 'x-api-key': key } })
-  const query = ask(`/api/account/get-account-tx?account=busyhub&apikey=${key}`)
+  const { get } = serviceOn({ ...store, read }, { stopping })
+  const [feed, query] = [get(LIST), get(LIST.replace('&format=sse', ''))]
   await asked.promise
   stopping.begin()
   stopping.end()
@@ -171,7 +177,6 @@ test('feeds: a feed opened while the service stops is a stream that ends, and qu
 })
 
 test('client: followHead reports head rows and dropped ones, and sends the id to continue from', async () => {
-  const service = await openService()
   const packed = (id: string, row: number) => `id: ${id}\nevent: packed\ndata: {"n":${row}}\n\n`
   const row = (id: string, n: number) => `id: ${id}\ndata: {"seq":${n}}\n\n`
   const bodies = [
@@ -186,16 +191,14 @@ test('client: followHead reports head rows and dropped ones, and sends the id to
     ids.push(new Headers(init.headers).get('last-event-id'))
     return new Response(bodies[ids.length - 1])
   }
-  const client = await clientOf(service, { fetch })
+  const client = await clientOf({ ask, key: '' }, { fetch })
+  const { followHead } = client['getAccountTx'] as unknown as { followHead(params: object): AsyncGenerator<unknown> }
   const events: unknown[] = []
-  const action = client['getAccountTx'] as unknown as {
-    followHead(params: object): AsyncGenerator<{ readonly event: string }, void>
+  const read = async () => {
+    for await (const event of followHead({ account: 'busyhub' })) events.push(event)
   }
-  const reading = (async () => {
-    for await (const event of action.followHead({ account: 'busyhub' })) events.push(event)
-  })()
   // The last row is sent again with other content.
-  await expect(reading).rejects.toThrow('Blocks were taken back')
+  await expect(read()).rejects.toThrow('Blocks were taken back')
   expect(events).toEqual([
     { event: 'packed', row: { n: 5 } },
     { event: 'packed', row: { n: 6 } },
@@ -210,20 +213,16 @@ test('client: followHead reports head rows and dropped ones, and sends the id to
 
 /** Ten minutes before midnight. */
 const EVENING = Date.UTC(2026, 0, 1, 23, 50)
-const NIGHT_MS = 600_000
 const MINUTE_MS = 60_000
 
-async function startInEvening(plan: Plan, { expires }: { readonly expires?: number } = {}) {
+/** A service in the evening, with one key. */
+async function startInEvening(perDay: number, more: { readonly expires?: number } = {}) {
   const clock = handClock(EVENING)
-  const { key, stored } = createKey('reader', plan, { now: EVENING, ...(expires !== undefined && { expires }) })
+  const { key, stored } = createKey('reader', { perSecond: 100, perDay }, { now: EVENING, ...more })
   const keys = { read: async () => ({ keys: [stored], isStart: true, isEnd: true, mark: undefined }) }
-  const over = { clock, keyring: keyring({ store: keys, clock }), rates: createRates({ clock }) }
-  const service = serviceOn(store, over)
+  const { get } = serviceOn(store, { clock, keyring: keyring({ store: keys, clock }), rates: createRates({ clock }) })
   const ask = (path: string, last?: number, init: RequestInit = {}) =>
-    service.ask(path, {
-      ...init,
-      headers: { 'x-api-key': key, ...(last !== undefined && { 'last-event-id': String(last) }) },
-    })
+    get(path, { 'x-api-key': key, ...(last !== undefined && { 'last-event-id': String(last) }) }, init)
   /** Collects the events of a feed. */
   const follow = async (query: string, last?: number) => {
     const leaving = new AbortController()
@@ -231,16 +230,13 @@ async function startInEvening(plan: Plan, { expires }: { readonly expires?: numb
     expect(response.status).toBe(200)
     const events: FeedEvent[] = []
     let isOver = false
-    const read = async (): Promise<void> => {
-      for await (const event of feedEvents(response.body)) events.push(event)
+    const reading = collectEvents(response.body, leaving.signal, events).then(() => {
       isOver = true
-    }
-    // After the client leaves, the body ends with an error.
-    const reading = read().catch(error => leaving.signal.aborted || Promise.reject(error))
+    })
     return {
       events,
       rows: () => events.filter(({ event }) => event === 'message').map(({ id }) => Number.parseInt(id ?? '', 10)),
-      last: () => ({ event: events.at(-1)?.event, ...JSON.parse(events.at(-1)?.data ?? '{}') }),
+      last: () => events.slice(-1).map(readEvent),
       isOver: () => isOver,
       /** Advances the clock until `count` events have come or the feed has ended. */
       until: async (count = Number.POSITIVE_INFINITY) => {
@@ -261,7 +257,7 @@ async function startInEvening(plan: Plan, { expires }: { readonly expires?: numb
 const from = (first: number, length: number) => Array.from({ length }, (_, at) => first + at)
 
 test('feeds: the expiry of a key ends its feeds, and the key opens none', async () => {
-  const { clock, ask, follow } = await startInEvening({ perSecond: 100, perDay: 100 }, { expires: EVENING + MINUTE_MS })
+  const { clock, ask, follow } = await startInEvening(100, { expires: EVENING + MINUTE_MS })
   const feed = await follow('&start_seq=18261')
   await feed.until(1)
   await clock.pass(EVENING + MINUTE_MS - 1_000 - clock.now())
@@ -269,24 +265,19 @@ test('feeds: the expiry of a key ends its feeds, and the key opens none', async 
   await clock.pass(1_200)
   await feed.until()
   const message = 'This API key expired on 2026-01-01T23:51:00.000Z.'
-  expect(feed.last()).toEqual({ event: 'end', seq: 18261, code: 4030, message })
-  const again = await ask(LIST, 18_261)
-  expect([again.status, ((await again.json()) as { readonly message: string }).message]).toEqual([403, message])
+  expect(feed.last()).toEqual([{ event: 'end', seq: 18261, code: 4030, message }])
+  expect(await readRefusal(await ask(LIST, 18_261))).toEqual([403, message])
 })
 
 test('feeds: when the day has no request left for the next thousand rows, a feed ends after the last row and continues there the next day', async () => {
-  const { clock, ask, follow } = await startInEvening({ perSecond: 100, perDay: 3 })
+  const { clock, ask, follow } = await startInEvening(3)
   const feed = await follow('&start_seq=1')
   await feed.until()
   expect(feed.rows()).toEqual(from(1, 3_000))
-  expect(feed.last()).toEqual({
-    event: 'end',
-    seq: 3_000,
-    code: 4290,
-    message: 'This API key is limited to 3 requests per day; 0 are left today, and 1 more are needed.',
-  })
+  const message = 'This API key is limited to 3 requests per day; 0 are left today, and 1 more are needed.'
+  expect(feed.last()).toEqual([{ event: 'end', seq: 3_000, code: 4290, message }])
   const refused = await ask(LIST)
-  const left = Math.ceil((EVENING + NIGHT_MS - clock.now()) / 1_000)
+  const left = Math.ceil((EVENING + 10 * MINUTE_MS - clock.now()) / 1_000)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, String(left)])
   // A client that continues waits for its turn instead.
   const waiting = await ask(LIST, 3_000)
@@ -299,11 +290,10 @@ test('feeds: when the day has no request left for the next thousand rows, a feed
 })
 
 test('feeds: an open feed continues after the requests of the day are used up', async () => {
-  const { clock, ask, follow } = await startInEvening({ perSecond: 100, perDay: 2 })
+  const { clock, ask, follow } = await startInEvening(2)
   const feed = await follow('&start_seq=17500')
   await feed.until(762)
-  expect((await ask('/api/base/get-overview')).status).toBe(200)
-  expect((await ask('/api/base/get-overview')).status).toBe(429)
+  for (const status of [200, 429]) expect((await ask('/api/base/get-overview')).status).toBe(status)
   await clock.pass(5_000)
   expect(feed.isOver()).toBe(false)
   await feed.leave()
@@ -312,50 +302,39 @@ test('feeds: an open feed continues after the requests of the day are used up', 
 test('pausedFeed: a reconnection gets an empty stream for each failure that passes, and for no other', async () => {
   const replyOptions = { lang: 'en', format: 'envelope', secrets: [] } as const
   for (const kind of Object.keys(codes) as FailureKind[])
-    for (const [query, headers, isBack] of [
-      [[['lastEventId', '7']], {}, true],
-      [[['Last-Event-ID', '7']], {}, true],
-      [[], { 'last-event-id': '7' }, true],
-      [[], {}, false],
+    for (const [name, headers, isBack] of [
+      ['lastEventId', {}, true],
+      ['Last-Event-ID', {}, true],
+      ['_', { 'last-event-id': '7' }, true],
+      ['_', {}, false],
     ] as const) {
       const request = new Request('http://localhost/api/', { headers })
-      const asked = { request, query: [['format', 'sse'], ...query] as const, replyOptions }
+      const query = Object.entries({ format: 'sse', [name]: '7' })
+      const asked = { request, query, replyOptions }
       const reply = pausedFeed(asked, new Failure(kind, 'No room.', { details: { retryAfter: 3 } }))
       const isPassing = codes[kind].status === 429 || codes[kind].status >= 500
-      expect([kind, query, reply?.status]).toEqual([kind, query, isPassing && isBack ? 200 : undefined])
+      expect([kind, name, reply?.status]).toEqual([kind, name, isPassing && isBack ? 200 : undefined])
       if (reply !== undefined) expect(String(reply.body)).toMatch(/^retry: (?:[3-9]|1[0-2])\d{3}\n: .+\n\n$/)
       expect(pausedFeed(asked, new Restarting('unavailable', 'Starting.'))?.status).toBe(200)
     }
 })
 
-const service = serviceOn(store)
-const ask = (query: string, headers: Record<string, string> = {}, key = service.key) =>
-  service.ask(`${LIST}&apikey=${key}${query}`, { headers })
-
 test('feeds: the last id may be in the query, in two spellings; the header is later; only feeds take it', async () => {
-  const first = async (query: string, headers: Record<string, string> = {}): Promise<string | undefined> => {
-    const response = await ask(query, headers)
-    expect(response.status).toBe(200)
-    for await (const { id, data } of feedMessages(response.body)) if (data !== '') return id
-    return undefined
-  }
+  const first = async (...asked: Parameters<typeof open>) => (await firstOf(await open(...asked), 1))[0]?.id
   for (const name of ['lastEventId', 'Last-Event-ID', 'Last%2DEvent%2DID']) {
     expect(await first(`&start_seq=5&${name}=11`)).toBe('12')
     expect(await first(`&start_seq=5&${name}=11`, { 'last-event-id': '20' })).toBe('21')
     expect(await first(`&start_seq=5&${name}=`)).toBe('5')
-    const page = await service.ask(`/api/account/get-account-tx?account=busyhub&apikey=${service.key}&${name}=11`)
-    expect(page.status).toBe(400)
+    expect((await get(`/api/account/get-account-tx?account=busyhub&${name}=11`)).status).toBe(400)
   }
-  for (const query of ['&lastEventId=x', '&lastEventId=1&lastEventId=2']) expect((await ask(query)).status).toBe(400)
-  expect((await ask('&lastEventId=11', {}, 'wrong-key-of-nobody')).status).toBe(401)
+  for (const query of ['&lastEventId=x', '&lastEventId=1&lastEventId=2']) expect((await open(query)).status).toBe(400)
+  expect((await open('&lastEventId=11', { 'x-api-key': 'wrong-key-of-nobody' })).status).toBe(401)
 })
 
 test('feeds: every id comes with data, also the first one', async () => {
-  const { body } = await ask('&start_seq=17000')
-  const decoder = new TextDecoder()
   let text = ''
-  for await (const part of body ?? []) {
-    text += decoder.decode(part, { stream: true })
+  for await (const part of (await open('&start_seq=17000')).body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part
     if (/^id: 18261@/m.test(text) && text.endsWith('\n\n')) break
   }
   const messages = text.split('\n\n').slice(0, -1)
@@ -369,27 +348,23 @@ const FAST = 8
 
 test('feeds: all feeds of a key continue by themselves after a restart, though more come than its plan allows', async () => {
   const own = createKey('wall', { perSecond: 20, perDay: 100_000 }, { now: 0 })
-  const serving = (): { readonly service: Service; readonly stopping: Stopping } => {
+  const serve = () => {
     const stopping = stoppingService()
-    const over = {
-      keys: [own.stored],
-      now: () => FAST * Date.now(),
-      maxFeedsPerKey: FEEDS,
-      stopping,
-      clock: systemClock,
-    }
-    return { service: serviceOn(store, over), stopping }
+    const now = () => FAST * Date.now()
+    const over = { keys: [own.stored], now, maxFeedsPerKey: FEEDS, stopping, clock: systemClock }
+    return { ...serviceOn(store, over), stopping }
   }
-  let served = serving()
+  let served = serve()
   const open = new Set<number>()
   const dead: number[] = []
-  const stop = new AbortController()
+  const leaving = new AbortController()
+  const { signal } = leaving
   /** An `EventSource` of the standard, without its browser. */
   const follow = async (at: number): Promise<void> => {
     let [id, retryMs, isFirst] = ['', 50, true]
-    while (!stop.signal.aborted) {
-      const headers: Record<string, string> = id === '' ? {} : { 'last-event-id': id }
-      const response = await served.service.ask(`${LIST}&apikey=${own.key}`, { headers, signal: stop.signal })
+    while (!signal.aborted) {
+      const headers = { 'x-api-key': own.key, ...(id !== '' && { 'last-event-id': id }) }
+      const response = await served.get(LIST, headers, { signal })
       if (response.status !== 200 && !isFirst) return void dead.push(response.status)
       const decoder = new TextDecoder()
       try {
@@ -409,11 +384,11 @@ test('feeds: all feeds of a key continue by themselves after a restart, though m
   const all = Array.from({ length: FEEDS }, (_, at) => follow(at))
   await until(() => open.size === FEEDS)
   const before = served
-  served = serving()
+  served = serve()
   before.stopping.begin()
   await until(() => open.size === 0)
   await until(() => open.size + dead.length >= FEEDS)
   expect(dead).toEqual([])
-  stop.abort()
+  leaving.abort()
   await Promise.allSettled(all)
 })

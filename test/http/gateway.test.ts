@@ -10,7 +10,7 @@ import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { hangs, OURS, pair, refuses } from '#test/support/nodes/pair.ts'
 import { recording, rpcCalls } from '#test/support/nodes/recording.ts'
-import { type Service, serviceOn } from '#test/support/processes/service.ts'
+import { serviceOn } from '#test/support/processes/service.ts'
 import { until } from '#test/support/wait.ts'
 
 /** The gateway never reads the store. */
@@ -18,15 +18,7 @@ const noStore = { name: 'none' } as unknown as Store
 
 function openGateway(node: Node | undefined, over: Parameters<typeof serviceOn>[1] = {}) {
   const service = serviceOn(noStore, { ...(node && { node }), ...over })
-  const get = (path: string, init?: RequestInit) =>
-    service.ask(`/rpc${path}${path.includes('?') ? '&' : '?'}apikey=${service.key}`, init)
-  return { ...service, get }
-}
-
-/** The service on a port. */
-function listenOn({ app, key }: Service) {
-  app.listen({ hostname: '127.0.0.1', port: 0 })
-  return `http://127.0.0.1:${app.server?.port}/rpc/getNodeInfo?apikey=${key}`
+  return { ...service, get: (path: string, init?: RequestInit) => service.get(`/rpc${path}`, {}, init) }
 }
 
 const readAnswer = async (response: Response) => [response.status, await response.json()]
@@ -64,34 +56,32 @@ test('gateway: the node gets only the path', async () => {
   await using node = await startFaultyNode(
     () => new Response(new Uint8Array([0, 255, 10]), { status: 418, headers: { 'content-type': 'text/x-odd' } }),
   )
-  const { get, key } = openGateway(createNode({ urls: [node.url], clock: patientClock }))
-  const response = await get('/getNodeInfo?_=1&lang=zh', { headers: { Cookie: 'a=b', 'X-API-Key': key } })
+  const { get, key, ask } = openGateway(createNode({ urls: [node.url], clock: patientClock }))
+  const response = await ask('/rpc/getNodeInfo?_=1&lang=zh', { headers: { Cookie: 'a=b', 'X-API-Key': key } })
   expect([response.status, response.headers.get('content-type'), [...(await response.bytes())]]).toEqual([
     418,
     'text/plain; charset=utf-8',
     [0, 255, 10],
   ])
-  const odd = ['getNodeInfo/', 'getNodeInfo%2f..', 'nosuch', 'getAccount/%2e%2e%2f/true', 'getAccount/../true']
-  for (const path of [...odd, 'getNodeInfo?x=1']) expect((await get(`/${path}`)).status).toBeOneOf([400, 404])
+  const odd = ['getNodeInfo/', 'getNodeInfo%2f..', 'getAccount/%2e%2e%2f/true', 'getAccount/../true', 'getNodeInfo?x=1']
+  for (const path of odd) expect((await get(`/${path}`)).status).toBeOneOf([400, 404])
   expect(node.asked.map(({ path }) => path)).toEqual(['/getNodeInfo'])
 })
 
 test('gateway: a service without a node, or whose node is out of reach, is 503 without an address', async () => {
   const gone = createNode({ urls: ['http://127.0.0.1:1'] })
-  const [without, away] = [
-    await openGateway(undefined).get('/getNodeInfo'),
-    await openGateway(gone).get('/getNodeInfo'),
-  ]
-  expect(await readAnswer(without)).toMatchObject([503, { message: 'This service is not connected to a node.' }])
-  expect(await readAnswer(away)).toMatchObject([503, { message: 'Temporarily unavailable; try again later.' }])
+  for (const [node, message] of [
+    [undefined, 'This service is not connected to a node.'],
+    [gone, 'Temporarily unavailable; try again later.'],
+  ] as const)
+    expect(await readAnswer(await openGateway(node).get('/getNodeInfo'))).toMatchObject([503, { message }])
   gone.close()
 })
 
 /** A node on a raw socket, for answers that no HTTP library would send. */
 let answer = ''
 let server: Server
-let service: Service
-let url: string
+let service: ReturnType<typeof openGateway>
 beforeAll(async () => {
   server = createServer(socket => {
     socket.on('error', () => undefined)
@@ -100,14 +90,15 @@ beforeAll(async () => {
   await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   const { port } = server.address() as { readonly port: number }
   service = openGateway(createNode({ urls: [`http://127.0.0.1:${port}`], clock: patientClock }))
-  url = listenOn(service)
+  service.app.listen({ hostname: '127.0.0.1', port: 0 })
 })
 afterAll(async () => {
   await service.app.stop(true)
   server.close()
 })
 
-const ask = (): Promise<Response> => fetch(url, { redirect: 'manual' })
+const ask = (): Promise<Response> =>
+  fetch(`http://127.0.0.1:${service.app.server?.port}/rpc/getNodeInfo?apikey=${service.key}`, { redirect: 'manual' })
 
 test.each(['600 X', '999 X', '099 X', '000 X', '206 Partial Content', '304 Not Modified'])(
   'gateway: a node that answers %p is unavailable',
@@ -123,10 +114,8 @@ test.each([
   ['418 Teapot', '', 'hi'],
   ['204 Nothing', '', ''],
   ['500 Broken', '', 'hi'],
-  ['200 OK', 'text/html', '<script>alert(1)</script>'],
   ['200 OK', 'image/svg+xml', '<script>alert(1)</script>'],
   ['404 Not Found', 'text/html; charset=utf-8', '<script>alert(1)</script>'],
-  ['418 Teapot', 'application/xhtml+xml', '<script>alert(1)</script>'],
   ['500 Broken', 'text/javascript', 'alert(1)'],
 ])('gateway: %p as %p is passed on as plain text, and no document of this origin', async (status, type, body) => {
   const own = type === '' ? '' : `Content-Type: ${type}\r\n`
@@ -150,9 +139,8 @@ test('gateway: a redirect is passed on without its target, and not followed', as
 const MIB = 1024 * 1024
 
 test('gateway: the memory of all answers is limited, and answers beyond it are refused', async () => {
-  await using node = await startFaultyNode(({ path }) =>
-    path === '/getRAMInfo' ? new Response(new Uint8Array(4 * MIB)) : undefined,
-  )
+  const bytes = new Uint8Array(4 * MIB).map((_, at) => at % 251)
+  await using node = await startFaultyNode(({ path }) => (path === '/getRAMInfo' ? new Response(bytes) : undefined))
   const { get } = openGateway(createNode({ urls: [node.url], maxHeldBytes: 10 * MIB, clock: patientClock }))
   const [large, small] = ['/getRAMInfo', '/getNodeInfo']
   // Two clients that do not read their answers.
@@ -163,16 +151,7 @@ test('gateway: the memory of all answers is limited, and answers beyond it are r
   await unread[0]?.body?.cancel()
   expect((await get(large, { method: 'HEAD' })).status).toBe(200)
   expect((await unread[1]?.bytes())?.length).toBe(4 * MIB)
-  for (let times = 0; times < 5; times++) expect((await (await get(large)).bytes()).length).toBe(4 * MIB)
-})
-
-test('gateway: a large answer arrives complete through a socket', async () => {
-  const bytes = new Uint8Array(3 * MIB).map((_, at) => at % 251)
-  await using node = await startFaultyNode(() => new Response(bytes, { headers: { 'content-type': 'x/y' } }))
-  const own = openGateway(createNode({ urls: [node.url], clock: patientClock }))
-  const response = await fetch(listenOn(own))
-  expect(Bun.deepEquals(await response.bytes(), bytes)).toBe(true)
-  await own.app.stop(true)
+  for (let times = 0; times < 5; times++) expect(Bun.deepEquals(await (await get(large)).bytes(), bytes)).toBe(true)
 })
 
 /** The gateway with two watched nodes. The faulty one is listed first and has the higher block. */
@@ -183,7 +162,6 @@ async function watchNodes() {
   const own = createHttpCounts()
   const gatewayAnswers = { ...own.gatewayAnswers, add: (_: number, source = '') => void sources.push(source) }
   const { get } = openGateway(nodes.node, { clock: nodes.clock, counts: { ...own, gatewayAnswers } })
-  const asked = (node: typeof nodes.sick, path: string) => node.asked.filter(one => one.path === path).length
   return {
     ...nodes,
     sources,
@@ -192,8 +170,8 @@ async function watchNodes() {
       return [response.status, await response.text()]
     },
     /** Number of requests to each node for a path. */
-    calls: (path: string) => [asked(nodes.sick, path), asked(nodes.well, path)],
-    truth: async (node: typeof nodes.sick, path: string) => (await fetch(`${node.url}${path}`)).text(),
+    calls: (path: string) => [nodes.sick, nodes.well].map(({ asked }) => asked.filter(one => one.path === path).length),
+    truth: async ({ url }: typeof nodes.sick, path: string) => (await fetch(`${url}${path}`)).text(),
     [Symbol.asyncDispose]: nodes[Symbol.asyncDispose],
   }
 }

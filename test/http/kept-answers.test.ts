@@ -1,32 +1,26 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
 import { createHttpCounts } from '#http/counts.ts'
 import { formatRoute } from '#http/openapi/action-operation.ts'
-import { createNode } from '#node/archive-node.ts'
 import type { Store, View } from '#store/port.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { fill, forkedChain } from '#test/support/nodes/forked.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { replayedNode } from '#test/support/nodes/replayed-node.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
-import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
+import { damageableElastic, damageableSqlite } from '#test/support/stores/damage.ts'
+import { elasticsearchUrl } from '#test/support/stores/elasticsearch.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
-import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
 import { repairedEnd } from '#test/support/stores/repaired-end.ts'
 import { until } from '#test/support/wait.ts'
 
 /** Cached answers that equal requests share must equal the store's answers at any moment. */
 
-const MEGABYTES = 4_000_000
 const PAGE = '/api/account/get-account-tx?account=busyhub&size=5'
 const FORMS = ['', '&lang=zh', '&format=bare', '&compat=iostabc', '&numbers=string', '&page=2', '&sort=asc']
 
-let loaded: Store
-beforeAll(async () => {
-  loaded = await loadedStore()
-})
+const loaded = await loadedStore()
 
 /** A service with cached answers, with a count of the store's reads and a way to delay them. */
 function setUp(store: Store, more: Parameters<typeof serviceOn>[1] = {}) {
@@ -44,57 +38,51 @@ function setUp(store: Store, more: Parameters<typeof serviceOn>[1] = {}) {
   const own = createHttpCounts()
   const answers = { ...own.answers, add: (_by: number, source: string) => void seen.sources.push(source) }
   const read: Store['read'] = (work, options) => store.read(view => work(counted(view)), options)
-  const service = serviceOn({ ...store, read }, { keptBytes: MEGABYTES, counts: { ...own, answers }, ...more })
-  const ask = (path: string, init: RequestInit = {}) =>
-    service.ask(path, { ...init, headers: { 'x-api-key': service.key } })
+  const { get } = serviceOn({ ...store, read }, { keptBytes: 4_000_000, counts: { ...own, answers }, ...more })
   const said = async (path: string) => {
-    const answer = await ask(path)
+    const answer = await get(path)
     return [answer.status, await answer.text(), answer.headers.get('link'), answer.headers.get('etag')]
   }
-  const plain = serviceOn(store)
-  /** The answer of a service that keeps none. */
-  const alone = (path: string) => plain.ask(path, { headers: { 'x-api-key': plain.key } })
-  return { seen, ask, said, alone }
+  /** `alone`: the answer of a service that keeps none. */
+  return { seen, get, said, alone: serviceOn(store).get }
 }
 
 test('kept answers: an equal request of the same form shares the answer, and counts like any other', async () => {
-  const { seen, ask, said, alone } = setUp(loaded, { plan: { perSecond: 1_000_000, perDay: 1_000 } })
+  const { seen, get, said, alone } = setUp(loaded, { plan: { perSecond: 1_000_000, perDay: 1_000 } })
   for (const form of FORMS) {
     const before = seen.reads
     const [first, second] = [await said(PAGE + form), await said(PAGE + form)]
-    const expected = await alone(PAGE + form)
-    expect([first[0], first[1]]).toEqual([expected.status, await expected.text()])
+    expect(first.slice(0, 2)).toEqual([200, await (await alone(PAGE + form)).text()])
     expect([second, seen.reads - before]).toEqual([first, 1])
   }
   // The same request, written differently. Its links repeat its own parameters.
   const before = seen.reads
-  const other = await ask(`/api/?_=7&size=5&account=busyhub&module=account&action=get-account-tx&page=1`)
+  const other = await get(`/api/?_=7&size=5&account=busyhub&module=account&action=get-account-tx&page=1`)
   expect([await other.text(), seen.reads - before]).toEqual([String((await said(PAGE))[1]), 0])
   expect(other.headers.get('link')).toContain('<?_=7&size=5&account=busyhub&')
-  const left = Number((await ask(PAGE)).headers.get('ratelimit-remaining'))
-  expect(Number((await ask(PAGE)).headers.get('ratelimit-remaining'))).toBe(left - 1)
-  expect(new Set(seen.sources)).toEqual(new Set(['store', 'kept']))
-  expect(seen.sources.filter(source => source === 'store')).toHaveLength(FORMS.length)
+  const left = Number((await get(PAGE)).headers.get('ratelimit-remaining'))
+  expect(Number((await get(PAGE)).headers.get('ratelimit-remaining'))).toBe(left - 1)
+  expect(seen.sources.filter(source => source !== 'kept')).toEqual(FORMS.map(() => 'store'))
 })
 
 test('kept answers: running requests are joined, and one that ends without an answer does not end the others', async () => {
-  const { seen, ask } = setUp(loaded)
+  const { seen, get } = setUp(loaded)
   const gate = Promise.withResolvers<void>()
   seen.onRead = () => gate.promise
-  const [first, gone] = [new AbortController(), new Error('gone')]
-  const leaver = ask(PAGE, { signal: first.signal })
+  const first = new AbortController()
+  const leaver = get(PAGE, {}, { signal: first.signal })
   await until(() => seen.reads > 0)
-  const others = Array.from({ length: 5 }, () => ask(PAGE))
-  const apart = ask(`${PAGE}&numbers=string`)
+  const others = Array.from({ length: 5 }, () => get(PAGE))
+  const apart = get(`${PAGE}&numbers=string`)
   await until(() => seen.reads >= 2)
-  first.abort(gone)
+  first.abort(new Error('gone'))
   await leaver
   gate.resolve()
   expect((await Promise.all([...others, apart])).map(({ status }) => status)).toEqual(Array(6).fill(200))
   seen.reads = 0
   const held = Promise.withResolvers<void>()
   seen.onRead = () => held.promise
-  const second = Array.from({ length: 5 }, () => ask(`${PAGE}&page=9`))
+  const second = Array.from({ length: 5 }, () => get(`${PAGE}&page=9`))
   await until(() => seen.reads > 0)
   held.resolve()
   const bodies = await Promise.all(second.map(async answer => (await answer).text()))
@@ -104,10 +92,7 @@ test('kept answers: running requests are joined, and one that ends without an an
 
 test('kept answers: failures and answers that depend on a node far ahead are not cached', async () => {
   let lib = 0
-  const node = {
-    ...spokenNode({}),
-    lastInfo: () => ({ ...spokenNode({}).lastInfo(), libBlock: lib }),
-  } as never
+  const node = { ...spokenNode({}), lastInfo: () => ({ ...spokenNode({}).lastInfo(), libBlock: lib }) } as never
   const { said } = setUp(loaded, { node })
   const beyond = `${PAGE}&end_block=999999`
   const unknown = '/api/account/get-account-tx?account=nosuchacc'
@@ -139,8 +124,36 @@ test('kept answers: actions that say so read only the store, and whether the loa
   }
 })
 
-/** After each of four batches the answer must be that of the store. Returns how often the store was read. */
-async function followsTheStore(store: Store): Promise<number> {
+const HEIGHT = 60
+const ORPHANS = 3
+const replay = replayedNode(HEIGHT)
+const places = [
+  ['SQLite', damageableSqlite] as const,
+  ...(elasticsearchUrl() === undefined ? [] : [['Elasticsearch', damageableElastic] as const]),
+]
+
+test.each(places)(
+  'kept answers on %s: another process drops those of blocks that a repair takes back',
+  async (_, open) => {
+    const { store, reopen, destroy } = await open()
+    await fill(store, await forkedChain(HEIGHT, ORPHANS), HEIGHT + 5)
+    const reader = reopen()
+    const { seen, said, alone } = setUp(reader)
+    const path = '/api/base/get-block-list?size=5'
+    for (let times = 0; times < 2; times++) await said(path)
+    expect(seen.sources[0]).toBe('store')
+    await repairedEnd(store, replay.node)
+    let now = await alone(path)
+    // The published height is read again after some milliseconds.
+    while (now.headers.get('x-block-height') !== String(HEIGHT - ORPHANS)) now = await alone(path)
+    expect((await said(path)).slice(0, 2)).toEqual([200, await now.text()])
+    await reader.close()
+    await destroy()
+  },
+)
+
+test.each(places)('kept answers on %s: after each batch they are those of the store', async (name, open) => {
+  const { store, destroy } = await open()
   const blocks = await recordedBlocks()
   const { seen, said, alone } = setUp(store)
   const path = '/api/base/get-block-list?size=3'
@@ -153,60 +166,8 @@ async function followsTheStore(store: Store): Promise<number> {
     },
   })
   expect(seen.sources).toHaveLength(3 * runs.length)
-  return seen.sources.filter(source => source === 'store').length
-}
-
-const HEIGHT = 60
-const ORPHANS = 3
-
-/** Cached answers with blocks that a repair takes back are not served by another process on the same store. */
-async function forgetsWhatIsTakenBack(store: Store, reader: Store): Promise<void> {
-  await using replay = await replayed(HEIGHT)
-  const node = createNode({ urls: [replay.url], clock: patientClock })
-  try {
-    await fill(store, await forkedChain(HEIGHT, ORPHANS), HEIGHT + 5)
-    const { seen, said, alone } = setUp(reader)
-    const path = '/api/base/get-block-list?size=5'
-    for (let times = 0; times < 2; times++) await said(path)
-    expect(seen.sources[0]).toBe('store')
-    await repairedEnd(store, node)
-    let now = await alone(path)
-    // The published height is read again after some milliseconds.
-    while (now.headers.get('x-block-height') !== String(HEIGHT - ORPHANS)) now = await alone(path)
-    expect((await said(path)).slice(0, 2)).toEqual([200, await now.text()])
-  } finally {
-    node.close()
-    await reader.close()
-  }
-}
-
-/** A store to write, and another process's reader of it. */
-type Place = { readonly store: Store; readonly reader: () => Store; readonly destroy: () => Promise<unknown> }
-
-async function placeOnSqlite(): Promise<Place> {
-  const { store, path, destroy } = await temporarySqlite()
-  await store.create()
-  return { store, reader: () => openSqlite({ path, readonly: true }), destroy }
-}
-
-async function placeOnElastic(): Promise<Place> {
-  const { store, reopen, destroy } = openTestElastic()
-  return { store, reader: () => reopen(), destroy }
-}
-
-function suite(name: string, openPlace: () => Promise<Place>): void {
-  test(`kept answers on ${name}: those of blocks that are taken back are dropped`, async () => {
-    const { store, reader, destroy } = await openPlace()
-    await forgetsWhatIsTakenBack(store, reader())
-    await destroy()
-  })
-  test(`kept answers on ${name}: they are those of the published height`, async () => {
-    const { store, destroy } = await openPlace()
-    const reads = await followsTheStore(store)
-    // On Elasticsearch the store is also read again after a second.
-    expect(name === 'SQLite' ? reads === 4 : reads >= 4).toBe(true)
-    await destroy()
-  })
-}
-suite('SQLite', placeOnSqlite)
-if (elasticsearchUrl() !== undefined) suite('Elasticsearch', placeOnElastic)
+  // On Elasticsearch the store is also read again after a second.
+  const reads = seen.sources.filter(source => source === 'store').length
+  expect(name === 'SQLite' ? reads === 4 : reads >= 4).toBe(true)
+  await destroy()
+})

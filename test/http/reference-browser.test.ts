@@ -1,43 +1,46 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
+import { toIso } from '#chain/time.ts'
 import { LISTS } from '#explorer/links.ts'
 import { auditPage, WORDS_AND_COLOURS } from '../support/browser/axe.ts'
 import { shareBrowser } from '../support/browser/browser.ts'
 import type { OpenOptions, Page } from '../support/browser/page.ts'
 import { type Served, servedBehind } from '../support/browser/served.ts'
-import { type Service, serviceOn } from '../support/processes/service.ts'
+import { serviceOn } from '../support/processes/service.ts'
 import { SOAK } from '../support/processes/soak.ts'
+import { seeded } from '../support/seeded.ts'
+import { commitRuns } from '../support/stores/commit-runs.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { votedChain } from '../support/stores/voted-chain.ts'
+
+/** What only a browser shows of the reference, and of the plots in the explorer. */
 
 const browser = await shareBrowser()
-let service: Service
-let served: Served
-beforeAll(async () => {
-  service = serviceOn(await loadedStore())
-  served = servedBehind('/', service)
-})
+const service = serviceOn(await loadedStore())
+const served = servedBehind('/', service)
+const explored = servedBehind('/', serviceOn(await loadedStore(), { explorer: true }))
 afterAll(async () => {
-  await served[Symbol.asyncDispose]()
+  for (const each of [served, explored]) await each[Symbol.asyncDispose]()
 })
 
-const UNFOLD = "for (const each of document.querySelectorAll('details')) each.open = true"
-
-/** Checks the page for errors and for requests to other hosts. */
-function expectQuiet(page: Page, base: string): void {
-  expect(page.said).toEqual([])
-  expect(page.asked.filter(address => !address.startsWith(base))).toEqual([])
-}
-
-async function opened(path: string, options: OpenOptions, at: Served = served): Promise<Page> {
+async function open(path: string, options: OpenOptions = {}, at: Served = served): Promise<Page> {
   const page = await browser.open(options)
   await page.go(`${at.url}${path}`)
   return page
 }
 
+/** Checks the page for errors and for requests to other hosts, and closes it. */
+async function close(page: Page, base = served.url): Promise<void> {
+  expect(page.said).toEqual([])
+  expect(page.asked.filter(address => !address.startsWith(base) && !address.startsWith('data:'))).toEqual([])
+  await page.close()
+}
+
 /** Fills in the key and sends the form of each action, or of one. Returns the first line and the text of each answer. */
-async function sendForms(page: Page, action?: string): Promise<readonly (readonly [line: string, text: string])[]> {
-  const forms = action === undefined ? 'form.try' : `#${action} form.try`
+async function sendForms(page: Page, action = ''): Promise<readonly (readonly [line: string, text: string])[]> {
+  const forms = `${action} form.try`
   await page.run(`document.getElementById('key').value = ${JSON.stringify(service.key)}`)
   return page.run(`(async () => {
     const found = []
@@ -59,8 +62,7 @@ const BROKEN = `[...document.querySelectorAll('code')].flatMap(code => {
   const found = []
   const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    const words = [...node.data.matchAll(/[A-Za-z0-9_-]+/g)]
-    for (const word of words) {
+    for (const word of node.data.matchAll(/[A-Za-z0-9_-]+/g)) {
       const range = document.createRange()
       range.setStart(node, word.index)
       range.setEnd(node, word.index + word[0].length)
@@ -90,27 +92,20 @@ const KEEP_FEW = "[...document.querySelectorAll('article')].slice(4).forEach(eac
 test.each(PAGES)(
   'reference in a browser: %s at a width of %d is correct, and accessible',
   async (lang, width, at) => {
-    const page = await browser.open()
-    const sizes = () =>
-      page.run<{ wide: number; long: number }>(
-        '({ wide: document.documentElement.scrollWidth, long: document.documentElement.scrollHeight })',
-      )
-    await page.prefer((at % 2 === 0) === (lang === 'en') ? 'light' : 'dark')
-    await page.resize(width)
-    await page.go(`${served.url}docs/${lang}`)
-    const folded = await sizes()
-    expect(folded.wide).toBeLessThanOrEqual(width)
+    const scheme = (at % 2 === 0) === (lang === 'en') ? 'light' : 'dark'
+    const page = await open(`docs/${lang}`, { width, scheme })
+    const measure = (side: 'Width' | 'Height') => page.run<number>(`document.documentElement.scroll${side}`)
+    expect(await measure('Width')).toBeLessThanOrEqual(width)
     // A phone shows about 700 px, so ten screens lead to every action.
-    expect(folded.long).toBeLessThan(7_000)
-    await page.run(UNFOLD)
-    expect((await sizes()).wide).toBeLessThanOrEqual(width)
+    expect(await measure('Height')).toBeLessThan(7_000)
+    await page.run("for (const each of document.querySelectorAll('details')) each.open = true")
+    expect(await measure('Width')).toBeLessThanOrEqual(width)
     expect(await page.run<unknown>(BROKEN)).toEqual([])
     expect(await page.run<unknown>(SMALL)).toEqual([])
     if (!SOAK) await page.run(KEEP_FEW)
     if (SOAK || width === 360)
       expect(await auditPage(page, lang === 'en' && width === 360 ? {} : WORDS_AND_COLOURS)).toEqual([])
-    expectQuiet(page, served.url)
-    await page.close()
+    await close(page)
   },
   600_000,
 )
@@ -123,51 +118,38 @@ const HEAD = `({
     return [each, color, backgroundColor, fontFamily, fontSize]
   }),
 })`
-type Head = { readonly links: readonly string[]; readonly looks: readonly unknown[] }
 
 test.each(SOAK ? ['en', 'zh'] : ['zh'])(
   'the reference and the status have the header and the style of the explorer, %s',
   async lang => {
     const prefix = lang === 'en' ? '' : 'zh/'
-    await using explored = servedBehind('/', serviceOn(await loadedStore(), { explorer: true }))
-    const page = await opened(`${prefix}statistics`, { width: 360, scheme: 'dark' }, explored)
-    const heads: Head[] = []
+    const page = await open(`${prefix}statistics`, { width: 360, scheme: 'light' }, explored)
+    const ground = () => page.run<string>('getComputedStyle(document.body).backgroundColor')
+    const light = await ground()
+    // The chosen dark theme applies to every page.
+    for (const _ of ['light', 'dark']) await page.run("document.querySelector('button.theme').click()")
+    expect(await ground()).not.toBe(light)
+    const heads: { readonly links: readonly string[]; readonly looks: readonly unknown[] }[] = []
     for (const path of [`${prefix}wealth`, `docs/${lang}`, `status?lang=${lang}`]) {
       await page.go(`${explored.url}${path}`)
       // The link of the current page has another colour in the header.
       await page.run("for (const each of document.querySelectorAll('[aria-current]')) each.ariaCurrent = null")
-      heads.push(await page.run<Head>(HEAD))
+      heads.push(await page.run(HEAD))
     }
     const [first] = heads
     // The name of the service, the lists and the reference. The status is for operators: proxies need not publish it.
     expect(first?.links.length).toBe(LISTS.length + 2)
-    for (const head of heads) expect(head).toEqual(first as Head)
+    expect(heads).toEqual(Array(3).fill(first))
+    expect(await ground()).not.toBe(light)
     for (const link of first?.links ?? [])
       expect([link, (await fetch(link, { headers: { accept: 'text/html' } })).status]).toEqual([link, 200])
-    expect(page.said).toEqual([])
-    await page.close()
+    await close(page, explored.url)
   },
   600_000,
 )
 
-test('reference in a browser: the chosen light or dark theme applies to every page', async () => {
-  const page = await opened('docs/en', { scheme: 'light' })
-  const ground = () => page.run<string>('getComputedStyle(document.body).backgroundColor')
-  const light = await ground()
-  for (const _ of ['light', 'dark']) await page.run("document.querySelector('button.theme').click()")
-  const dark = await ground()
-  expect(dark).not.toBe(light)
-  await page.go(`${served.url}status`)
-  expect(await ground()).toBe(dark)
-  expect(await page.run<readonly string[]>("[...document.querySelectorAll('nav a')].map(a => a.href)")).toEqual([
-    `${served.url}docs/en`,
-  ])
-  expectQuiet(page, served.url)
-  await page.close()
-})
-
 test('reference in a browser: the form of every action is answered, with every row and digit', async () => {
-  const page = await opened('docs/en', {})
+  const page = await open('docs/en')
   const answers = await sendForms(page)
   expect(answers.length).toBe(actions.length)
   for (const [line, text] of answers) {
@@ -176,40 +158,31 @@ test('reference in a browser: the form of every action is answered, with every r
   }
   expect(await page.run<unknown>("[...document.querySelectorAll('pre.json')].length")).toBe(actions.length)
   const choose = (id: string, value: string) => page.run(`document.getElementById('${id}').value = '${value}'`)
-  const answerOf = async (path: string) =>
-    (await service.ask(`/api/${path}`, { headers: { 'x-api-key': service.key } })).text()
+  const answerOf = async (path: string) => (await service.get(`/api/${path}`)).text()
   await choose('get-wealth-list--format', 'ndjson')
-  const [[, rows] = []] = await sendForms(page, 'get-wealth-list')
+  const [[, rows] = []] = await sendForms(page, '#get-wealth-list')
   expect(rows).toBe(await answerOf('base/get-wealth-list?numbers=string&format=ndjson'))
   await choose('get-account-balance--numbers', 'number')
-  const [[, balance] = []] = await sendForms(page, 'get-account-balance')
+  const [[, balance] = []] = await sendForms(page, '#get-account-balance')
   const account = await page.run<string>("document.getElementById('get-account-balance--account').value")
   const expected = await answerOf(`account/get-account-balance?account=${account}`)
   expect(balance?.replaceAll(/\s/g, '')).toBe(expected.replaceAll(/\s/g, ''))
   expect(page.asked.join(' ')).not.toContain(service.key)
-  expectQuiet(page, served.url)
-  await page.close()
+  await close(page)
 }, 600_000)
 
 test('reference in a browser: behind a path every address leads to the service', async () => {
   await using behind = servedBehind('/behind/a/proxy/', service)
-  const page = await opened('', {}, behind)
+  const page = await open('', {}, behind)
   expect(await page.run<string>('location.href')).toBe(`${behind.url}docs/en`)
-  const [[line] = []] = await sendForms(page, 'get-overview')
+  const [[line] = []] = await sendForms(page, '#get-overview')
   expect(line).toStartWith('HTTP 200')
-  const links = await page.run<readonly string[]>(
-    "[...new Set([...document.querySelectorAll('a, link')].map(({ href }) => href.replace(/#.*/, '')))]",
-  )
-  for (const link of links) expect([link, (await fetch(link)).status]).toEqual([link, 200])
   expect(await page.run<string>("document.querySelector('pre.sample').textContent")).toContain(`'${behind.url}api/`)
-  expectQuiet(page, behind.url)
-  await page.go(`${behind.url}docs/zh/`)
-  expect(await page.run<string>('location.href')).toBe(`${behind.url}docs/zh`)
-  await page.close()
+  await close(page, behind.url)
 })
 
 test('reference in a browser: search, form and answer are reachable by keyboard alone', async () => {
-  const page = await opened('docs/en', { width: 360 })
+  const page = await open('docs/en', { width: 360 })
   const focused = () => page.run<string>('document.activeElement.id || document.activeElement.textContent')
   await page.press('Tab')
   expect(await focused()).toBe('Skip to the content')
@@ -231,6 +204,46 @@ test('reference in a browser: search, form and answer are reachable by keyboard 
   await page.run(`document.querySelector('#${action} form input').focus()`)
   await page.press('Enter')
   await page.until(`document.querySelector('#${action} .answer p').textContent.startsWith('HTTP 200')`)
-  expectQuiet(page, served.url)
+  await close(page)
+})
+
+test('plots in a browser: a chain that is a day old has one narrow bar and no future day', async () => {
+  const { store, destroy } = await temporarySqlite()
+  const blocks = votedChain(seeded(11), { quiet: 1, busy: 1 }).slice(0, 1)
+  await commitRuns(store, [blocks], { lib: 0 })
+  await using young = servedBehind('/', serviceOn(store, { explorer: true }))
+  const page = await browser.open()
+  await page.letRun(false)
+  await page.go(`${young.url}statistics/transactions`)
+  const bar = await page.run<number>(`{
+    const svg = document.querySelector('figure.plot svg.drawing')
+    svg.querySelector('path:not(.grid)').getBoundingClientRect().width / svg.getBoundingClientRect().width
+  }`)
+  expect(bar).toBeLessThan(0.06)
+  const labels = `[...document.querySelectorAll('figure.plot :is(.values span, .dates text)')].map(each => each.textContent)`
+  expect(await page.run<unknown>(labels)).toEqual(['1', '0', toIso(blocks[0]?.block.time ?? 0n).slice(5, 10)])
+  await page.close()
+  await destroy()
+})
+
+test('plots in a browser: the value under the pointer is shown, the layout stays, and the plot is restored when the pointer leaves', async () => {
+  const page = await open('account/busyhub', { width: 1_400 }, explored)
+  const figure = "document.querySelector('.activity figure.plot')"
+  const told = "document.querySelector('.activity .told').textContent"
+  const size = `JSON.stringify(${figure}.getBoundingClientRect())`
+  const points = await page.run<readonly string[]>(`${figure}.dataset.points.split('|')`)
+  const [before, sizeBefore] = [await page.run<string>(told), await page.run<string>(size)]
+  expect([points.length, before]).toEqual([30, 'Highest: 18,261 on 2026-11-21'])
+  for (const at of [0, 7, points.length - 1]) {
+    await page.run(`{
+      const { left, width, top } = ${figure}.querySelector('.drawing').getBoundingClientRect()
+      const clientX = left + (${at} + 0.5) * width / ${points.length}
+      ${figure}.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX, clientY: top + 9 }))
+    }`)
+    expect(await page.run<string>(told)).toBe(points[at] ?? '')
+  }
+  expect(await page.run<string>(size)).toBe(sizeBefore)
+  await page.run(`${figure}.dispatchEvent(new PointerEvent('pointerout', { bubbles: true }))`)
+  expect(await page.run<unknown>(`[${told}, document.querySelector('.pointed')]`)).toEqual([before, null])
   await page.close()
 })

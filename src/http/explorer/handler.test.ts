@@ -4,16 +4,14 @@ import { createPageCache } from './handler.ts'
 
 const assets = { style: '', script: '', theme: '', preview: '' }
 const site = { version: '', isExplored: true, labels: new Map(), assets }
-
+const here = { site, root: '', origin: 'http://127.0.0.1/', isOriginKnown: true }
 const visit = (path: string, query = '', lang: 'en' | 'zh' = 'en') => ({
-  site,
-  root: '',
+  ...here,
   lang,
   path,
   query: new URLSearchParams(query),
-  origin: 'http://127.0.0.1/',
-  isOriginKnown: true,
 })
+const BLOCKS = visit('/blocks')
 
 /** Cached pages for visitors who do not leave. */
 function keptPages(elapsed = () => 0) {
@@ -28,12 +26,12 @@ test('keptPages: a page is made once a second for all visitors, and a failure is
   let made = 0
   const kept = keptPages(() => now)
   const page = async () => ({ text: String(++made) })
-  expect(await kept(visit('/blocks'), page)).toEqual({ text: '1' })
-  expect(await kept(visit('/blocks'), page)).toEqual({ text: '1' })
+  expect(await kept(BLOCKS, page)).toEqual({ text: '1' })
+  expect(await kept(BLOCKS, page)).toEqual({ text: '1' })
   expect(await kept(visit('/blocks', 'page=2'), page)).toEqual({ text: '2' })
   expect(await kept(visit('/blocks', '', 'zh'), page)).toEqual({ text: '3' })
   now = 1_000
-  expect(await kept(visit('/blocks'), page)).toEqual({ text: '4' })
+  expect(await kept(BLOCKS, page)).toEqual({ text: '4' })
   await expect(kept(visit('/wealth'), () => Promise.reject(new Error('busy')))).rejects.toThrow('busy')
   expect(await kept(visit('/wealth'), page)).toEqual({ text: '5' })
 })
@@ -41,9 +39,9 @@ test('keptPages: a page is made once a second for all visitors, and a failure is
 test('keptPages: a visitor with a newer height gets no older page, and a redirect is valid at any height', async () => {
   const kept = keptPages()
   const at = (height: number) => async () => ({ text: `at ${height}`, height })
-  expect(await kept(visit('/blocks'), at(7))).toMatchObject({ height: 7 })
-  expect(await kept(visit('/blocks'), at(8), 7)).toMatchObject({ height: 7 })
-  expect(await kept(visit('/blocks'), at(9), 8)).toMatchObject({ height: 9 })
+  expect(await kept(BLOCKS, at(7))).toMatchObject({ height: 7 })
+  expect(await kept(BLOCKS, at(8), 7)).toMatchObject({ height: 7 })
+  expect(await kept(BLOCKS, at(9), 8)).toMatchObject({ height: 9 })
   await kept(visit('/search'), async () => ({ to: '/tx/a' }))
   expect(await kept(visit('/search'), at(9), 9)).toEqual({ to: '/tx/a' })
 })
@@ -52,15 +50,15 @@ test('keptPages: visitors join a page that is being made; a failed or too old on
   const kept = keptPages()
   const [first, second] = [Promise.withResolvers<Document>(), Promise.withResolvers<Document>()]
   const never = () => Promise.reject(new Error('made twice'))
-  const one = kept(visit('/blocks'), () => first.promise)
-  const two = kept(visit('/blocks'), never)
-  const newer = kept(visit('/blocks'), () => second.promise, 8)
+  const one = kept(BLOCKS, () => first.promise)
+  const two = kept(BLOCKS, never)
+  const newer = kept(BLOCKS, () => second.promise, 8)
   const other = await kept(visit('/wealth'), async () => ({ text: 'other' }))
-  first.resolve({ text: 'at 7', height: 7 })
-  const seven = { text: 'at 7', height: 7 }
+  const [seven, eight] = [7, 8].map(height => ({ text: `at ${height}`, height })) as [Document, Document]
+  first.resolve(seven)
   expect([other, await one, await two]).toEqual([{ text: 'other' }, seven, seven])
-  second.resolve({ text: 'at 8', height: 8 })
-  expect(await newer).toEqual({ text: 'at 8', height: 8 })
+  second.resolve(eight)
+  expect(await newer).toEqual(eight)
 
   const gone = Promise.withResolvers<Document>()
   const failed = kept(visit('/tokens'), () => gone.promise)
@@ -74,9 +72,9 @@ test('keptPages: visitors waiting for a height newer than the cached page share 
   const kept = keptPages()
   const first = Promise.withResolvers<Document>()
   let made = 0
-  const one = kept(visit('/blocks'), () => first.promise)
+  const one = kept(BLOCKS, () => first.promise)
   const make = async () => ({ text: `new ${++made}`, height: 7 })
-  const others = Array.from({ length: 9 }, () => kept(visit('/blocks'), make, 999_999_999_999_999))
+  const others = Array.from({ length: 9 }, () => kept(BLOCKS, make, 999_999_999_999_999))
   first.resolve({ text: 'old', height: 7 })
   expect(await one).toMatchObject({ text: 'old' })
   expect(await Promise.all(others)).toEqual(Array(9).fill({ text: 'new 1', height: 7 }))
@@ -91,7 +89,7 @@ test('keptPages: when the visitor for whom a page is made leaves, another waitin
       made.push(at)
       return new Promise<Document>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     }
-    return kept(visit('/blocks'), { make, signal })
+    return kept(BLOCKS, { make, signal })
   })
   const ends = Promise.allSettled(pages)
   const last = Array.from({ length: 5 }, (_, at) => {
@@ -99,7 +97,7 @@ test('keptPages: when the visitor for whom a page is made leaves, another waitin
       made.push(10 + at)
       return { text: 'made' }
     }
-    return kept(visit('/blocks'), { make, signal: new AbortController().signal })
+    return kept(BLOCKS, { make, signal: new AbortController().signal })
   })
   // A waiting visitor who leaves makes no page.
   for (const at of [2, 0, 1]) {

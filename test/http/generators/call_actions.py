@@ -1,8 +1,7 @@
 """Calls actions through a client that openapi-python-client generated, as a program would.
 
-Reads a JSON text from standard input: {"package", "folder", "url", "key", "calls": [{"tag", "function", "parameters"}]}.
-Writes a JSON text: for each call {"function", "status", "type", "same"}: the class of the parsed answer, and whether it holds
-the whole answer.
+Reads {"package", "folder", "url", "key", "calls": [{"tag", "function", "parameters"}]} as JSON, and writes for each call
+{"function", "status", "type", "same"}: the class of the parsed answer, and whether it holds the whole answer.
 """
 
 import enum
@@ -36,16 +35,9 @@ def call(package, client, tag, function, parameters):
     }
 
 
-def main():
-    task = json.load(sys.stdin)
-    sys.path.insert(0, task["folder"])
-    client_class = importlib.import_module(task["package"]).AuthenticatedClient
-    client = client_class(
-        base_url=task["url"], token=task["key"], prefix="", auth_header_name="X-API-Key"
-    )
-    with client as one:
-        answers = [call(task["package"], one, **each) for each in task["calls"]]
-    json.dump(answers, sys.stdout)
-
-
-main()
+task = json.load(sys.stdin)
+sys.path.insert(0, task["folder"])
+client_class = importlib.import_module(task["package"]).AuthenticatedClient
+settings = {"base_url": task["url"], "token": task["key"], "prefix": "", "auth_header_name": "X-API-Key"}
+with client_class(**settings) as client:
+    json.dump([call(task["package"], client, **each) for each in task["calls"]], sys.stdout)

@@ -25,6 +25,15 @@ export const feedMessages = async function* (
   }
 }
 
+/** Adds the events of a feed to `events`, until the client leaves: the body then ends with an error. */
+export async function collectEvents(body: Response['body'], signal: AbortSignal, events: FeedEvent[]): Promise<void> {
+  try {
+    for await (const event of feedEvents(body)) events.push(event)
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+}
+
 function eventOf(text: string): FeedEvent {
   let id: string | undefined
   let event = 'message'

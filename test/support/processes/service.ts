@@ -23,6 +23,8 @@ export type Service = {
   readonly lines: readonly Line[]
   /** A GET request unless `init` says otherwise. `path` begins with `/`. */
   ask(path: string, init?: RequestInit): Promise<Response>
+  /** The same with the key, unless the headers have another one. */
+  get(path: string, headers?: Readonly<Record<string, string>>, init?: RequestInit): Promise<Response>
 }
 
 /** More requests than any test makes in a second. */
@@ -75,10 +77,12 @@ export function serviceOn(
     version: '0.0.0-test',
     ...options,
   })
+  const ask: Service['ask'] = async (path, init) => app.handle(new Request(`http://127.0.0.1:8080${path}`, init))
   return {
     app,
     key: made.key,
     lines,
-    ask: async (path, init) => app.handle(new Request(`http://127.0.0.1:8080${path}`, init)),
+    ask,
+    get: (path, headers = {}, init = {}) => ask(path, { ...init, headers: { 'x-api-key': made.key, ...headers } }),
   }
 }

@@ -5,6 +5,7 @@ import type { Rows } from '#actions/find/rows.ts'
 import { Exact, RawJson } from '#chain/json.ts'
 import { readWholeCsv } from '#test/support/read-csv.ts'
 import { bookForm, csvLines, csvSerializer } from './csv.ts'
+import { collectPieces, gzipPacker, needsLength } from './stream.ts'
 
 /** The file of some rows, in parts of `size`; `cut`: without its end. */
 function fileOf(
@@ -84,21 +85,10 @@ test('csv: the data of a row is in its column as unchanged JSON text', () => {
 const FORMULA = '=HYPERLINK("https://elsewhere.example","x")'
 
 function readBookLines(action: string, memo: string, csv: 'koinly' | 'ledger'): readonly string[] {
-  const booking = {
-    time: '2026-11-21T08:25:32.500Z',
-    token: 'iost',
-    change: '-1.50',
-    tx_hash: '-hash',
-    action,
-    counterparty: 'bobby',
-    isStake: false,
-    memo,
-  }
-  const at = { height: 1, time: 0n }
-  const book = openBook(
-    { view: { at } },
-    { csv, account: '../alice', tokens: [], range: {}, bookingsOf: () => [booking] },
-  )
+  const money = { token: 'iost', change: '-1.50', tx_hash: '-hash', counterparty: 'bobby', isStake: false }
+  const bookings = [{ ...money, time: '2026-11-21T08:25:32.500Z', action, memo }]
+  const view = { at: { height: 1, time: 0n } }
+  const book = openBook({ view }, { csv, account: '../alice', tokens: [], range: {}, bookingsOf: () => bookings })
   const { serializer, fileName } = bookForm(book)
   expect(fileName).toBe(`.._alice-all-tokens-to-1970-01-01-${csv}.csv`)
   return readWholeCsv(serializer.rows({ rows: [] }) + serializer.tail(0))[1] ?? []
@@ -109,4 +99,36 @@ test('a book: formulas are shown as text, and amounts stay numbers', () => {
     ...['2026-11-21', `transfer to bobby: ${FORMULA}`, '-1.50', '', 'iost', "'-hash"],
   ])
   expect(readBookLines('@run', '\u202etxt', 'koinly').slice(10)).toEqual(["'@run to bobby: \\u{202e}txt", "'-hash"])
+})
+
+const MEGABYTE = 1024 * 1024
+
+async function* piecesOf(count: number): AsyncGenerator<Uint8Array, void, void> {
+  for (let at = 0; at < count; at += 1) yield new Uint8Array(MEGABYTE).fill(at)
+}
+
+test('collectPieces: pieces become one body, and a body of more than 8 MiB is refused with the remedy', async () => {
+  const body = await collectPieces(piecesOf(8))
+  expect([body.length, body[0], body.at(-1)]).toEqual([8 * MEGABYTE, 0, 7])
+  await expect(collectPieces(piecesOf(9))).rejects.toThrow('in nginx set proxy_http_version 1.1')
+})
+
+test.each([
+  [{}, false],
+  [{ connection: 'keep-alive' }, false],
+  [{ connection: 'closed' }, false],
+  [{ connection: 'close' }, true],
+  [{ connection: 'TE, Close' }, true],
+])('needsLength: %j', (headers, expected) => {
+  expect(needsLength(new Request('http://localhost/', { headers }))).toBe(expected)
+})
+
+test('gzipPacker: the pieces are one gzip stream', async () => {
+  const packer = gzipPacker()
+  const packed: Uint8Array[] = []
+  for (const text of ['one ', 'two ', 'three']) packed.push(await packer.pack(new TextEncoder().encode(text)))
+  packed.push(await packer.end())
+  packer.close()
+  expect(packed.slice(0, 3).every(({ length }) => length > 0)).toBe(true)
+  expect(new TextDecoder().decode(Bun.gunzipSync(Buffer.concat(packed)))).toBe('one two three')
 })
