@@ -34,14 +34,9 @@ test('backup: copies of a store during load and service are whole; a restored co
 
   for (const end of ['', '-wal', '-shm']) await rm(`${storeIn(folder)}${end}`, { force: true })
   await rename(join(folder.path, copies[0] ?? ''), storeIn(folder))
-  expect(await folder.run(['load', '--node', node.url, '--once'])).toMatchObject({
-    code: 0,
-    out: `Loaded up to block ${HEIGHT}.\n`,
-  })
+  await expectEnd(folder, ['load', '--node', node.url, '--once'], 0, `Loaded up to block ${HEIGHT}.\n`)
   expect(await folder.run(['verify', '--node', node.url])).toMatchObject({ code: 0 })
   const serving = folder.start(['serve', '--listen', '127.0.0.1:0'])
-  const response = await fetch(`${await serving.firstLine}/api/base/get-overview`, {
-    headers: { 'x-api-key': key },
-  })
+  const response = await fetch(`${await serving.firstLine}/api/base/get-overview`, { headers: { 'x-api-key': key } })
   expect([response.status, response.headers.get('x-block-height')]).toEqual([200, String(HEIGHT)])
 })

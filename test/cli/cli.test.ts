@@ -1,10 +1,9 @@
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { cliFolder, PATH } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
 import { replayed } from '../support/stores/loading.ts'
-import { addKey, stop, storeIn } from './folder.ts'
+import { addKey, damage, expectEnd, stop } from './folder.ts'
 
 test('cli: answers go to stdout, errors to stderr, and the exit code distinguishes them', async () => {
   await using folder = await cliFolder()
@@ -21,29 +20,17 @@ test('cli: a closed output pipe is no error', async () => {
   await using folder = await cliFolder()
   const main = join(ROOT, 'src/main.ts')
   const pipe = `set -o pipefail; "${process.execPath}" "${main}" indices print --store http://127.0.0.1:1/x | head -n 1`
-  const child = Bun.spawn(['bash', '-c', pipe], {
-    cwd: folder.path,
-    env: { PATH },
-  })
+  const child = Bun.spawn(['bash', '-c', pipe], { cwd: folder.path, env: { PATH } })
   expect([await new Response(child.stdout).text(), await child.exited]).toEqual(['{\n', 0])
 })
 
 test('indices: check names missing indices, create adds them, another mapping stops every command', async () => {
   await using folder = await cliFolder()
-  const missing = await folder.run(['indices', 'check'])
-  expect([missing.code, missing.out.includes('blocks: missing: ')]).toEqual([3, true])
-  expect((await folder.run(['indices', 'create'])).code).toBe(0)
-  expect((await folder.run(['indices', 'create'])).code).toBe(0)
-  expect((await folder.run(['indices', 'check'])).code).toBe(0)
-  const { code, out } = await folder.run(['indices', 'merge'])
-  expect([code, out]).toEqual([0, expect.stringMatching(/iostlens\.sqlite keeps its history in one piece; there is/)])
-
-  const database = new Database(storeIn(folder))
-  database.run('ALTER TABLE "tokens" ADD COLUMN "colour" TEXT')
-  database.close()
-  const different = await folder.run(['indices', 'check'])
-  expect(different.code).toBe(3)
-  expect(different.out).toMatch(/^tokens: different: .*colour/m)
+  await expectEnd(folder, ['indices', 'check'], 3, 'blocks: missing: ')
+  for (const command of ['create', 'create', 'check']) expect((await folder.run(['indices', command])).code).toBe(0)
+  await expectEnd(folder, ['indices', 'merge'], 0, 'iostlens.sqlite keeps its history in one piece; there is')
+  damage(folder, 'ALTER TABLE "tokens" ADD COLUMN "colour" TEXT')
+  await expectEnd(folder, ['indices', 'check'], 3, /^tokens: different: .*colour/m)
 
   const commands = [
     ['up', '--node', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'],
@@ -55,56 +42,42 @@ test('indices: check names missing indices, create adds them, another mapping st
     ['indices', 'create'],
     ['status'],
   ]
-  for (const command of commands) {
-    const { code, out, err } = await folder.run(command)
-    expect([command, code, out, err]).toEqual([
-      command,
-      3,
-      '',
-      expect.stringMatching(/tokens.*iostlens indices check/s),
-    ])
-  }
+  const err = expect.stringMatching(/tokens.*iostlens indices check/s)
+  for (const command of commands)
+    expect([command, await folder.run(command)]).toEqual([command, { code: 3, out: '', err }])
 })
 
 test('load: two runs continue each other, and status reports the progress', async () => {
   await using folder = await cliFolder()
-  expect(await folder.run(['status'])).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') })
+  await expectEnd(folder, ['status'], 2, 'does not exist')
   expect((await folder.run(['indices', 'create'])).code).toBe(0)
   expect(await folder.run(['status'])).toMatchObject({ code: 75, err: '' })
+  await expectEnd(folder, ['verify'], 75, 'nothing is loaded yet')
   await using node = await replayed(200)
-  const { url } = node
+  const byNode = ['--node', node.url]
 
-  const first = await folder.run(['load', '--node', url, '--to', '120'])
-  expect([first.code, first.out]).toEqual([0, 'Loaded up to block 120.\n'])
-  const between = await folder.run(['status', '--node', url])
-  expect(between.code).toBe(0)
-  expect(between.out).toMatch(/^height +120, /m)
-  expect(between.out).toMatch(/^behind +80 blocks; the last irreversible block is 200$/m)
+  expect(await folder.run(['load', ...byNode, '--to', '120'])).toMatchObject({
+    code: 0,
+    out: 'Loaded up to block 120.\n',
+  })
+  const between = await expectEnd(folder, ['status', ...byNode], 0, /^height +120, /m)
+  expect(between).toMatch(/^behind +80 blocks; the last irreversible block is 200$/m)
 
-  const second = await folder.run(['load', '--once', '--log-format', 'json'], { IOSTLENS_NODE: url })
+  const second = await folder.run(['load', '--once', '--log-format', 'json'], { IOSTLENS_NODE: node.url })
   expect([second.code, second.out]).toEqual([0, 'Loaded up to block 200.\n'])
   for (const line of second.err.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('message')
-  const after = await folder.run(['status', '--all', '--node', url])
-  expect(after.out).toMatch(/^checked +201 of 201 blocks, 1 transactions$/m)
-  expect([after.code, /^whole +yes$/m.test(after.out)]).toEqual([0, true])
-  expect(after.out).toMatch(/^proved +blocks 0 to 200: signed$/m)
+  const after = await expectEnd(folder, ['status', '--all', ...byNode], 0, /^whole +yes$/m)
+  expect(after).toMatch(/^checked +201 of 201 blocks, 1 transactions$/m)
+  expect(after).toMatch(/^proved +blocks 0 to 200: signed$/m)
   const told = await folder.run(['status', '--json'])
+  const ranges = [{ from: 0, to: 200, level: 'signed', agreed: false }]
   expect([told.code, JSON.parse(told.out)]).toMatchObject([
     0,
-    {
-      height: 200,
-      behind: 0,
-      whole: true,
-      proved: { ranges: [{ from: 0, to: 200, level: 'signed', agreed: false }], lost_receipts: 0 },
-    },
+    { height: 200, behind: 0, whole: true, proved: { ranges, lost_receipts: 0 } },
   ])
 
-  // Status detects a missing block.
-  const database = new Database(storeIn(folder))
-  database.run('DELETE FROM "blocks" WHERE "height" = 77')
-  database.close()
-  const hole = await folder.run(['status'])
-  expect([hole.code, hole.out.includes('block 77 is missing'), /^whole +NO$/m.test(hole.out)]).toEqual([3, true, true])
+  damage(folder, 'DELETE FROM "blocks" WHERE "height" = 77')
+  expect(await expectEnd(folder, ['status'], 3, 'block 77 is missing')).toMatch(/^whole +NO$/m)
 })
 
 test('up: loads, serves, prints examples that work, and continues after a restart', async () => {

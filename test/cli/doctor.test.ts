@@ -10,29 +10,26 @@ import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { ask } from '../support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-import { loadedFolder } from './folder.ts'
+import { expectEnd, loadedFolder } from './folder.ts'
 
 test('doctor: reports a store, its node and their faults, with an exit code', async () => {
   await using node = await startFaultyNode(undefined, 60)
   await using nothing = await cliFolder()
-  const empty = await nothing.run(['doctor'])
-  expect([empty.code, empty.out]).toEqual([
-    0,
-    expect.stringMatching(/does not exist yet.*No node is set|No node is set.*does not exist yet/s),
-  ])
+  await expectEnd(nothing, ['doctor'], 0, /does not exist yet.*No node is set|No node is set.*does not exist yet/s)
   await using folder = await loadedFolder(60)
   const good = await folder.run(['doctor', '--json', '--node', node.url])
-  const { findings } = JSON.parse(good.out)
-  const whats = findings.map(({ what }: { what: string }) => what).join('\n')
-  expect(whats).toContain('is of this version, with all its parts')
-  expect(whats).toContain('has blocks up to 60')
-  expect(whats).toContain(`${node.url} has the last stored block, 60`)
-  expect(whats).toContain('answers getRawBlockByNumber')
-  expect(findings.filter(({ is }: { is: string }) => is === 'wrong')).toEqual([])
-  expect(good.code).toBe(0)
-  const away = await folder.run(['doctor', '--node', 'http://127.0.0.1:1', '--node-timeout', '100ms'])
-  expect([away.code, away.out]).toEqual([3, expect.stringMatching(/wrong +node +No node responded/)])
-  expect(away.out).toContain('curl URL/getChainInfo')
+  const findings: readonly DoctorFinding[] = JSON.parse(good.out).findings
+  expect([good.code, findings.filter(({ is }) => is === 'wrong')]).toEqual([0, []])
+  const whats = findings.map(({ what }) => what).join('\n')
+  for (const says of [
+    'is of this version, with all its parts',
+    'has blocks up to 60',
+    `${node.url} has the last stored block, 60`,
+    'answers getRawBlockByNumber',
+  ])
+    expect(whats).toContain(says)
+  const away = ['doctor', '--node', 'http://127.0.0.1:1', '--node-timeout', '100ms']
+  await expectEnd(folder, away, 3, /wrong +node +No node responded.*curl URL\/getChainInfo/s)
 })
 
 /** Accepts connections and never answers. */
@@ -51,12 +48,8 @@ test('doctor: what answers is printed while a hung store and a hung node do not,
   await using folder = await cliFolder()
   try {
     const doctor = folder.start(['doctor', '--store', `${store.url}/iostlens`, '--node', `${node.url},${away.url}`])
-    await Promise.all([
-      store.asked,
-      away.asked,
-      doctor.says('memory are free'),
-      doctor.says(`${node.url} serves chain`),
-    ])
+    const said = ['memory are free', `${node.url} serves chain`].map(doctor.says)
+    await Promise.all([store.asked, away.asked, ...said])
     expect(doctor.said()).not.toContain('did not answer')
     const { code, out } = await doctor.ended
     const late = out.split('\n').filter(line => line.includes('did not answer within 5 seconds'))
@@ -149,13 +142,9 @@ test.skipIf(elasticsearchUrl() === undefined)('doctor: Elasticsearch returns its
   const { store, url, prefix, destroy } = openTestElastic()
   await store.create()
   const sound = await store.serverReport?.()
-  expect(sound?.disks?.length).toBeGreaterThan(0)
-  for (const { freeBytes, totalBytes, leastBytes } of sound?.disks ?? []) {
-    expect(freeBytes).toBeLessThanOrEqual(totalBytes)
-    expect(leastBytes).toBeGreaterThan(0)
-  }
-  expect(sound?.blocked).toEqual([])
-  expect(typeof sound?.createsIndices).toBe('boolean')
+  expect(sound).toMatchObject({ blocked: [], createsIndices: expect.any(Boolean) })
+  const [{ freeBytes = 0, totalBytes = 0, leastBytes = 0 } = {}] = sound?.disks ?? []
+  expect([freeBytes <= totalBytes, leastBytes > 0]).toEqual([true, true])
   await ask('PUT', `${url}/${prefix}-keys*/_settings`, { 'index.blocks.read_only_allow_delete': true })
   expect((await store.serverReport?.())?.blocked.length).toBe(1)
   await destroy()

@@ -31,49 +31,36 @@ const servers = { own: listen(own), foreign: listen(foreign), plain: listen() }
 afterAll(async () => {
   for (const server of Object.values(servers)) await server.stop(true)
 })
-const at = (server: keyof typeof servers): readonly string[] => [
-  '--store',
-  `https://127.0.0.1:${servers[server].port}/iostlens`,
-]
-const AWAY = 'http://127.0.0.1:1/iostlens'
+const urlOf = (server: keyof typeof servers): string => `https://127.0.0.1:${servers[server].port}`
+const LIST = ['keys', 'list', '--store']
+const ONCE = ['load', '--once', '--wait', '100ms', '--node']
+const AWAY = 'http://127.0.0.1:1'
 const TLS_HELP = /cannot be reached by TLS: .+\n {2}Set --store-ca to the PEM file/
 
-const CASES: readonly (readonly [name: string, args: readonly string[], code: number, says: RegExp])[] = [
-  ['a certificate of an unknown authority', at('own'), 2, TLS_HELP],
-  ['a certificate of another authority', [...at('own'), '--store-ca', foreign.path], 2, TLS_HELP],
-  ['a certificate of another host', [...at('foreign'), '--store-ca', foreign.path], 2, TLS_HELP],
-  ['https to a server without TLS', at('plain'), 2, TLS_HELP],
-  ['a folder as store', ['--store', `sqlite:${folder}`], 2, /is not a file\.\n {2}Set --store to a file\./],
-  ['a store below a file', ['--store', `sqlite:${own.path}/x.sqlite`], 2, /ENOTDIR|EEXIST/],
-  ['a store that is away', ['--store', AWAY], 75, /cannot be reached/],
-  ['an unknown host of a store', ['--store', 'http://nosuch.invalid:9200/iostlens'], 75, /cannot be reached/],
-]
-
-test.each(CASES)('exit code: %s', async (_name, args, code, says) => {
-  await using cli = await cliFolder()
-  await expectEnd(cli, ['keys', 'list', ...args], code, says)
-})
-
-const ONCE = ['load', '--once', '--wait', '100ms', '--node'] as const
-
 test.each([
-  ['a store with TLS of an unknown authority', [...ONCE, 'http://127.0.0.1:1', ...at('own')], 2, TLS_HELP],
-  ['a store that is away', [...ONCE, 'http://127.0.0.1:1', '--store', AWAY], 75, /cannot be reached/],
-  ['a host that does not exist', [...ONCE, 'http://nosuch.invalid:30001'], 75, /host name in --node is unknown/],
-  ['a text that is no URL', [...ONCE, 'nosuch:30001'], 2, /--node is 'nosuch:30001'/],
-  ['a node that is away', [...ONCE, 'http://127.0.0.1:1'], 75, /ECONNREFUSED/],
-] as const)('exit code of a load: %s', async (_name, args, code, says) => {
+  ['a certificate of an unknown authority', [...LIST, `${urlOf('own')}/x`], 2, TLS_HELP],
+  ['a certificate of another authority', [...LIST, `${urlOf('own')}/x`, '--store-ca', foreign.path], 2, TLS_HELP],
+  ['a certificate of another host', [...LIST, `${urlOf('foreign')}/x`, '--store-ca', foreign.path], 2, TLS_HELP],
+  ['https to a server without TLS', [...LIST, `${urlOf('plain')}/x`], 2, TLS_HELP],
+  ['a folder as store', [...LIST, `sqlite:${folder}`], 2, /is not a file\.\n {2}Set --store to a file\./],
+  ['a store below a file', [...LIST, `sqlite:${own.path}/x.sqlite`], 2, /ENOTDIR|EEXIST/],
+  ['a store that is away', [...LIST, `${AWAY}/x`], 75, /cannot be reached/],
+  ['an unknown host of a store', [...LIST, 'http://nosuch.invalid:9200/iostlens'], 75, /cannot be reached/],
+  ['load: a store with wrong TLS', [...ONCE, AWAY, '--store', `${urlOf('own')}/x`], 2, TLS_HELP],
+  ['load: a store that is away', [...ONCE, AWAY, '--store', `${AWAY}/x`], 75, /cannot be reached/],
+  ['load: a host that does not exist', [...ONCE, 'http://nosuch.invalid:1'], 75, /host name in --node is unknown/],
+  ['load: a text that is no URL', [...ONCE, 'nosuch:30001'], 2, /--node is 'nosuch:30001'/],
+  ['load: a node that is away', [...ONCE, AWAY], 75, /ECONNREFUSED/],
+])('exit code: %s', async (_name, args, code, says) => {
   await using cli = await cliFolder()
   await expectEnd(cli, args, code, says)
 })
 
 test('exit code: a node whose TLS is wrong', async () => {
   await using cli = await cliFolder()
-  const refused = expect.stringMatching(/no connection by TLS \([A-Z_]+\)\.\n {2}Set NODE_EXTRA_CA_CERTS/)
-  const run = async (server: keyof typeof servers, ...command: readonly string[]): Promise<void> => {
-    const { code, err } = await cli.run([...command, '--node', `https://127.0.0.1:${servers[server].port}`])
-    expect([server, command, code, err]).toEqual([server, command, 2, refused])
-  }
+  const refused = /no connection by TLS \([A-Z_]+\)\.\n {2}Set NODE_EXTRA_CA_CERTS/
+  const run = (server: keyof typeof servers, ...command: readonly string[]) =>
+    expectEnd(cli, [...command, '--node', urlOf(server)], 2, refused)
   // All at once, since each waits longer than it works.
   await Promise.all([
     run('own', 'load', '--once', '--store', 'sqlite:own.sqlite'),
@@ -84,7 +71,7 @@ test('exit code: a node whose TLS is wrong', async () => {
 
 test('exit code: a node whose authority NODE_EXTRA_CA_CERTS names is asked', async () => {
   await using cli = await cliFolder()
-  const node = `https://127.0.0.1:${servers.own.port}`
+  const node = urlOf('own')
   const { err } = await cli.run(['archive', 'write', 'x', '--node', node], { NODE_EXTRA_CA_CERTS: own.path })
   expect(err).toContain(`${node}: getChainInfo`)
 })
@@ -93,7 +80,7 @@ test('exit code: a file that the operator named and the system refuses is no bug
   await using cli = await cliFolder()
   mkdirSync(join(cli.path, 'folder.sqlite'))
   for (const args of [
-    ['restore', 'folder.sqlite', '--node', 'http://127.0.0.1:1'],
+    ['restore', 'folder.sqlite', '--node', AWAY],
     ['archive', 'check', own.path],
     ['archive', 'write', own.path, '--node', 'archive:/nowhere'],
     ['status', '--labels', 'folder.sqlite'],
@@ -122,10 +109,7 @@ const READERS = [
 ] as readonly (readonly string[])[]
 
 async function expectAbsent(folder: CliFolder, store: string, readers: typeof READERS): Promise<void> {
-  for (const args of readers) {
-    const { code, err } = await folder.run([...args, '--store', store])
-    expect([args, code, err]).toEqual([args, 2, expect.stringContaining('does not exist')])
-  }
+  for (const args of readers) await expectEnd(folder, [...args, '--store', store], 2, 'does not exist')
   const serving = folder.start(['serve', '--store', store, '--listen', '127.0.0.1:0', '--test-key', 'public'])
   const url = await serving.firstLine
   await until(async () => (await (await fetch(`${url}/ready`)).text()).includes('The store does not exist'))

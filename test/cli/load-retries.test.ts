@@ -8,9 +8,9 @@ import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
-import { type Fault, type FaultyNode, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
-import { seen, turn, until } from '../support/wait.ts'
+import { turn, until } from '../support/wait.ts'
 import { addKey, loadedFolder, stop } from './folder.ts'
 
 const HEIGHT = 60
@@ -39,16 +39,9 @@ function heldTimer() {
 }
 
 type Told = readonly [level: Parameters<Log>[0], reason: string]
+type Loading = { readonly told?: Told[]; readonly store?: Store } & Partial<LoadOptions>
 
-async function loading(
-  fault: Fault,
-  retry: RetryPolicy,
-  {
-    told = [],
-    store = place.store,
-    ...over
-  }: { readonly told?: Told[]; readonly store?: Store } & Partial<LoadOptions> = {},
-) {
+async function loading(fault: Fault, retry: RetryPolicy, { told = [], store = place.store, ...over }: Loading = {}) {
   await using faulty = await startFaultyNode(fault, HEIGHT)
   const node = createNode({ urls: [faulty.url], clock: idleClock(), maxBytes: 2_000_000 })
   try {
@@ -56,15 +49,7 @@ async function loading(
     const log: Log = (level, message, fields) => {
       if (message === 'Loading paused, trying again.') told.push([level, String(fields?.['reason'])])
     }
-    const options = {
-      once: true,
-      signal,
-      onProgress: () => undefined,
-      log,
-      clock: quickClock,
-      retry,
-      ...over,
-    }
+    const options = { once: true, signal, onProgress: () => undefined, log, clock: quickClock, retry, ...over }
     return await load({ node, store }, options)
   } finally {
     node.close()
@@ -213,40 +198,4 @@ test('up serves while the answers of its node have 40 MB, and resumes when the n
   fault = none
   await until(async () => (await published()) === HEIGHT + 40, 20)
   await stop(service)
-})
-
-test('serve does not use a node of another chain than the stored one', async () => {
-  await using folder = await loadedFolder(HEIGHT)
-  await using ours = await startFaultyNode(undefined, HEIGHT)
-  await using other = await startFaultyNode(anotherChain, HEIGHT)
-  const key = await addKey(folder)
-  const expectStatus = async (nodes: string, expected: number): Promise<void> => {
-    const service = folder.start(['serve', '--node', nodes, '--listen', '127.0.0.1:0'])
-    const url = await service.firstLine
-    // A node that answered a probe late gets no requests until the next probe.
-    await seen(
-      async () => (await fetch(`${url}/rpc/getChainInfo?apikey=${key}`)).status,
-      status => status === expected,
-      50,
-    )
-    await service.logs(`serves another chain than the store; it is not used. node=${other.url}`)
-    await stop(service)
-  }
-  await expectStatus(other.url, 503)
-  await expectStatus(`${other.url},${ours.url}`, 200)
-  expect([...new Set(other.asked.map(({ path }) => path))]).toEqual(['/getChainInfo', '/getBlockByNumber/0/false'])
-})
-
-test('load --once: a store of another chain exits with 3, a second loader with 75', async () => {
-  await using folder = await loadedFolder(HEIGHT)
-  await using node = await startFaultyNode(anotherChain, HEIGHT)
-  await using ours = await startFaultyNode(undefined, HEIGHT + 20)
-  const once = async ({ url }: FaultyNode) => {
-    const { code, err } = await folder.run(['load', '--once', '--node', url])
-    return [code, err]
-  }
-  expect(await once(node)).toEqual([3, expect.stringContaining('chain 1024, not 1020')])
-  const first = folder.start(['load', '--node', ours.url])
-  await first.logs('Loaded blocks.')
-  expect(await once(ours)).toEqual([75, expect.stringContaining('Another loader is writing')])
 })

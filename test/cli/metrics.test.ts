@@ -35,56 +35,47 @@ test('up: /metrics is exact, and reports the loaded height and a missing node', 
   }
   const good = `module=base&action=get-overview&apikey=${key}`
   const asked = [
-    ...Array.from({ length: 20 }, () => good),
-    ...Array.from({ length: 7 }, () => `module=base&action=__proto__&apikey=${key}`),
-    ...Array.from({ length: 5 }, () => `module=block&action=get-overview&apikey=${key}`),
-    ...Array.from({ length: 3 }, () => 'module=base&action=get-overview&apikey=wrong'),
+    ...Array(20).fill(good),
+    ...Array(7).fill(`module=base&action=__proto__&apikey=${key}`),
+    ...Array(5).fill(`module=block&action=get-overview&apikey=${key}`),
+    ...Array(3).fill('module=base&action=get-overview&apikey=wrong'),
   ]
   const statuses = await Promise.all(asked.map(ask))
   // If the node answers a probe late, the metrics report no node for a second.
   const { sum, value, samples } = await measured(url, read => read.value('iostlens_node_reachable') === 1)
-  const requests = (labels: Readonly<Record<string, string>>) => sum('iostlens_http_requests_total', labels)
   expect(statuses.filter(status => status === 200)).toHaveLength(20)
-  expect(requests({ route: 'api', module: 'base', action: 'get-overview', status: '200' })).toBe(20)
-  expect(requests({ route: 'api', status: '400' })).toBe(12)
-  expect(requests({ route: 'api', status: '401' })).toBe(3)
-  expect(sum('iostlens_http_request_duration_seconds_count', { route: 'api' })).toBe(35)
-  expect([
-    sum('iostlens_http_refusals_total', { reason: 'bad_request' }),
-    sum('iostlens_http_refusals_total', { reason: 'unauthorized' }),
-  ]).toEqual([12, 3])
+  for (const [name, labels, count] of [
+    ['http_requests_total', { route: 'api', module: 'base', action: 'get-overview', status: '200' }, 20],
+    ['http_requests_total', { route: 'api', status: '400' }, 12],
+    ['http_requests_total', { route: 'api', status: '401' }, 3],
+    ['http_request_duration_seconds_count', { route: 'api' }, 35],
+    ['http_refusals_total', { reason: 'bad_request' }, 12],
+    ['http_refusals_total', { reason: 'unauthorized' }, 3],
+  ] as const)
+    expect([name, labels, sum(`iostlens_${name}`, labels)]).toEqual([name, labels, count] as never)
   expect(samples.flatMap(({ labels }) => [...labels.values()]).filter(text => text.includes('proto'))).toEqual([])
 
   for (let times = 0; times < 3; times++) await ask(`module=base&action=get-wealth-list&apikey=${key}`)
   const { sum: later } = await scraped(url)
   expect([later('iostlens_answers_total'), later('iostlens_answers_total', { source: 'joined' })]).toEqual([3, 0])
 
-  expect([value('iostlens_load_blocks_total'), value('iostlens_published_height')]).toEqual([TO + 1, TO])
+  const figures = {
+    ...{ load_blocks_total: TO + 1, published_height: TO, behind_blocks: 0, behind_seconds: 0, node_reachable: 1 },
+    ...{ node_irreversible_height: TO, exports_open: 0, feeds_open: 0, live_pages_open: 0, downloads_open: 0 },
+  }
+  for (const [name, figure] of Object.entries(figures))
+    expect([name, value(`iostlens_${name}`)]).toEqual([name, figure])
+  const batches = value('iostlens_load_batches_total') ?? -1
+  expect(sum('iostlens_store_calls_total', { call: 'commit', outcome: 'ok' })).toBe(batches)
   expect(sum('iostlens_load_rows_total', { kind: 'transaction' })).toBeGreaterThan(0)
   for (const stage of ['fetch', 'derive', 'state', 'commit'])
     expect([stage, sum('iostlens_load_stage_seconds_total', { stage }) > 0]).toEqual([stage, true])
-  expect([
-    value('iostlens_behind_blocks'),
-    value('iostlens_behind_seconds'),
-    value('iostlens_node_reachable'),
-    value('iostlens_node_irreversible_height'),
-    value('iostlens_exports_open'),
-    value('iostlens_feeds_open'),
-    value('iostlens_live_pages_open'),
-    value('iostlens_downloads_open'),
-  ]).toEqual([0, 0, 1, TO, 0, 0, 0, 0])
   expect(sum('iostlens_node_calls_total', { call: 'getChainInfo', outcome: 'ok' })).toBeGreaterThan(0)
-  expect(sum('iostlens_store_calls_total', { call: 'commit', outcome: 'ok' })).toBe(
-    value('iostlens_load_batches_total') ?? -1,
-  )
   expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
 
   fault = () => new Response('busy', { status: 503 })
   const gone = await measured(url, read => read.value('iostlens_node_reachable') === 0)
-  expect([gone.value('iostlens_behind_blocks'), gone.value('iostlens_node_head_height')]).toEqual([
-    undefined,
-    undefined,
-  ])
+  for (const name of ['behind_blocks', 'node_head_height']) expect(gone.value(`iostlens_${name}`)).toBeUndefined()
   expect(gone.value('iostlens_node_heard_timestamp_seconds')).toBeGreaterThan(0)
   expect(gone.sum('iostlens_node_calls_total', { outcome: 'trouble' })).toBeGreaterThan(0)
   const late = await measured(url, read => read.sum('iostlens_event_loop_delay_seconds_count') > 0)
@@ -111,11 +102,7 @@ test('load --metrics-listen: a load has its own metrics, and an API with this op
   expect([served.value('iostlens_node_configured'), served.value('iostlens_behind_blocks')]).toEqual([0, undefined])
   expect(served.sum('iostlens_http_requests_total', { route: 'unknown', status: '404' })).toBe(1)
   expect((await fetch(`${own}/api/`)).status).toBe(404)
-  await expectEnd(
-    folder,
-    ['serve', '--listen', '127.0.0.1:0', '--metrics-listen', own.slice('http://'.length)],
-    2,
-    '--metrics-listen',
-  )
+  const taken = ['serve', '--listen', '127.0.0.1:0', '--metrics-listen', own.slice('http://'.length)]
+  await expectEnd(folder, taken, 2, '--metrics-listen')
   await stop(serve)
 })

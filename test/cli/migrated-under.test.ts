@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { DERIVATION } from '#indices/registry.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
@@ -6,45 +5,31 @@ import { ask } from '../support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
 import { until } from '../support/wait.ts'
-import { addKey, expectEnd, loadedFolder, storeIn } from './folder.ts'
+import { addKey, damage, expectEnd, loadedFolder } from './folder.ts'
 
 const HEIGHT = 60
 
-function write(folder: CliFolder, sql: string): void {
-  const database = new Database(storeIn(folder))
-  database.run(sql)
-  database.close()
-}
 const changeDerivation = (folder: CliFolder, from: number, to: number): void =>
-  write(
+  damage(
     folder,
     `UPDATE meta SET value = replace(value, '"derivation":${from}', '"derivation":${to}') WHERE key = 'identity'`,
   )
 
 // A list added in this version has no rows in older documents, so an answer from it would be wrong.
-test('documents of another derivation version are named, refused by every command, and the remedy is named', async () => {
+test('documents of another derivation version are named, refused, and the remedy is named', async () => {
   await using folder = await loadedFolder(HEIGHT)
   changeDerivation(folder, DERIVATION, DERIVATION - 1)
-  const { code, out } = await folder.run(['indices', 'check'])
   const found = `documents: different: derivation version ${DERIVATION - 1}; expected ${DERIVATION}`
-  expect([code, out.trimEnd()]).toEqual([3, found])
-  for (const command of [['up', '--node', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0'], ['status'], ['verify']]) {
-    const refused = await folder.run(command)
-    const says = expect.stringMatching(/documents.*iostlens indices migrate/s)
-    expect([command, refused.code, refused.err]).toEqual([command, 3, says])
-  }
+  await expectEnd(folder, ['indices', 'check'], 3, found)
+  for (const command of ['status', 'verify'])
+    await expectEnd(folder, [command], 3, /documents.*iostlens indices migrate/s)
 })
 
 /**
  * A running service whose store becomes that of another version, as after the migration of a newer program. `other`
  * makes it another version's, and `own` this version's again.
  */
-async function check(
-  folder: CliFolder,
-  at: readonly string[],
-  other: () => unknown,
-  own: () => unknown,
-): Promise<void> {
+async function check(folder: CliFolder, at: readonly string[], other: () => unknown, own: () => unknown) {
   const key = await addKey(folder, ['--per-second', '1000000', '--per-day', '1000000000', ...at])
   const service = folder.start(['serve', '--listen', '127.0.0.1:0', ...at])
   const url = await service.firstLine
@@ -57,10 +42,7 @@ async function check(
   for (let asked = 0; asked < 10; asked += 1) expect([asked, (await overview()).status]).toEqual([asked, 503])
   await service.logs('restart with that one')
   const ready = await fetch(`${url}/ready`)
-  expect([ready.status, await ready.json()]).toMatchObject([
-    503,
-    { reason: expect.stringContaining('restart with the new version') },
-  ])
+  expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart with the new version')])
   expect(service.logged()).not.toContain('because of a bug')
   await expectEnd(folder, ['serve', '--listen', '127.0.0.1:0', ...at], 3, 'indices migrate')
   await own()
@@ -76,7 +58,7 @@ test('serve: a store whose documents become those of another derivation is refus
 
 test('serve: a store whose tables become those of another version is refused until a restart', async () => {
   await using folder = await loadedFolder(HEIGHT)
-  const set = (value: string) => () => write(folder, `UPDATE meta SET value = ${value} WHERE key = 'schema'`)
+  const set = (value: string) => () => damage(folder, `UPDATE meta SET value = ${value} WHERE key = 'schema'`)
   await check(folder, [], set("value || 'x'"), set("rtrim(value, 'x')"))
 })
 

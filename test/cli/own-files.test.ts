@@ -32,8 +32,9 @@ test('files: whatever a command creates is private and belongs to the owner of i
   const service = join(folder.path, 'service')
   mkdirSync(service, 0o700)
   if (isRoot) chownSync(service, NOBODY, NOBODY)
+  const data = { IOSTLENS_DATA: join(service, 'a/b') }
   const run = async (...args: readonly string[]): Promise<string> => {
-    const { code, out, err } = await folder.run(args, { IOSTLENS_DATA: join(service, 'a/b') })
+    const { code, out, err } = await folder.run(args, data)
     expect([args, code, err.includes('iostlens:') ? err : '']).toEqual([args, 0, ''])
     return out
   }
@@ -43,9 +44,7 @@ test('files: whatever a command creates is private and belongs to the owner of i
   await run('copy', '--to', `sqlite:${join(service, 'c/second.sqlite')}`)
   await run('verify')
   await run('restore', join(service, 'copy.sqlite'), '--node', ARCHIVED, '--store', `sqlite:${service}/again.sqlite`)
-  const server = folder.start(['serve', '--listen', '127.0.0.1:0'], {
-    IOSTLENS_DATA: join(service, 'a/b'),
-  })
+  const server = folder.start(['serve', '--listen', '127.0.0.1:0'], data)
   const url = await server.firstLine
   expect((await fetch(`${url}/api/base/get-overview?apikey=${key}`)).status).toBe(200)
   await stop(server)
@@ -88,12 +87,13 @@ test('files: a file or folder that this user may not use is refused with its own
   const says = isRoot
     ? /belongs to root \(mode \d+\), and this process runs as nobody: run chown nobody /
     : /belongs to this user, \S+, but its mode is \d+: run chmod u\+rwx? /
+  const add = ['keys', 'add', 'other', '--store']
   for (const args of [
     ['keys', 'list', '--store', store],
-    ['keys', 'add', 'other', '--store', store],
+    [...add, store],
     ['load', '--once', '--node', ARCHIVED, '--store', store],
-    ['keys', 'add', 'other', '--store', `sqlite:${folder.path}/new.sqlite`],
-    ['keys', 'add', 'other', '--store', `sqlite:${folder.path}/deep/er/new.sqlite`],
+    [...add, `sqlite:${folder.path}/new.sqlite`],
+    [...add, `sqlite:${folder.path}/deep/er/new.sqlite`],
   ]) {
     const { code, err } = await runAsNobody(folder.path, args)
     expect([args, code, err]).toEqual([args, 2, expect.stringMatching(says)])

@@ -1,6 +1,5 @@
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseKeys } from '#transfer/keys.ts'
 import { cliFolder, type Outcome } from '../support/processes/cli-process.ts'
@@ -8,7 +7,7 @@ import { ask } from '../support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, replayed } from '../support/stores/loading.ts'
 import { until } from '../support/wait.ts'
-import { addKey, loadedFolder, stop, storeIn } from './folder.ts'
+import { addKey, damage, loadedFolder, stop, storeIn } from './folder.ts'
 
 /** A damaged store, mended with nothing but the commands that the program itself names. */
 
@@ -23,14 +22,8 @@ const commandsIn = (text: string, given: Readonly<Record<string, string>>): read
 
 /** Destroys bytes in the middle of a file, as a faulty disk does. */
 function destroyMiddle(path: string): void {
-  const database = new Database(path)
-  database.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  database.close()
-  const { size } = statSync(path)
-  const handle = openSync(path, 'r+')
-  const lost = Buffer.alloc(Math.floor(size / 4), 0xff)
-  writeSync(handle, lost, 0, lost.length, Math.floor(size / 2))
-  closeSync(handle)
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0xff, Math.floor(bytes.length / 2), Math.floor(bytes.length * 0.75)))
 }
 
 const QUERIES = [
@@ -63,6 +56,7 @@ test('a damaged file: what the program says leads to a whole store with all API 
   const keys: string[] = []
   for (const _ of NAMES) keys.push(await addKey(folder))
   const before = (await folder.run(['keys', 'list', '--json'])).out
+  damage(folder, 'PRAGMA wal_checkpoint(TRUNCATE)')
   destroyMiddle(storeIn(folder))
 
   const served = await sayServed(folder, keys[0] ?? '')
@@ -86,12 +80,8 @@ test('a damaged file: what the program says leads to a whole store with all API 
   expect(await followed(told.out + told.err)).toBe(remedy)
 
   const [restore, load = [], save = [], add = []] = commandsIn(remedy, given)
-  expect([restore, load[0], save.slice(0, 2), add.slice(0, 2)]).toEqual([
-    ['restore'],
-    'load',
-    ['keys', 'export'],
-    ['keys', 'import'],
-  ])
+  const found = [restore, load, save, add].map(words => words?.slice(0, 2).join(' '))
+  expect(found).toEqual(['restore', expect.stringMatching(/^load /), 'keys export', 'keys import'])
   const loading = folder.start(load)
   await loading.logs(`Loaded blocks. height=${HEIGHT}`)
   await stop(loading)
@@ -127,11 +117,8 @@ test.skipIf(elasticsearchUrl() === undefined)(
       const serving = folder.start(['serve', '--listen', '127.0.0.1:0'], store)
       const served = await serving.firstLine
       await until(async () => (await fetch(`${served}/ready`)).status === 503)
-      const repaired = await run('repair')
-      expect([repaired.code, repaired.out]).toEqual([
-        0,
-        expect.stringMatching(/[1-9]\d* differences were repaired, 0 are left/),
-      ])
+      const out = expect.stringMatching(/[1-9]\d* differences were repaired, 0 are left/)
+      expect(await run('repair')).toMatchObject({ code: 0, out })
       await until(async () => (await fetch(`${served}/ready`)).status === 200)
       expect(await (await fetch(`${served}/ready`)).json()).toMatchObject({ whole: true, height: 150 })
       expect((await run('status', '--all')).code).toBe(0)
