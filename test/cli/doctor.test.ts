@@ -139,7 +139,8 @@ test.each([
 })
 
 test.skipIf(elasticsearchUrl() === undefined)('doctor: Elasticsearch returns its report', async () => {
-  const { store, url, prefix, destroy } = openTestElastic()
+  await using elastic = openTestElastic()
+  const { store, url, prefix } = elastic
   await store.create()
   const sound = await store.serverReport?.()
   expect(sound).toMatchObject({ blocked: [], createsIndices: expect.any(Boolean) })
@@ -147,5 +148,4 @@ test.skipIf(elasticsearchUrl() === undefined)('doctor: Elasticsearch returns its
   expect([freeBytes <= totalBytes, leastBytes > 0]).toEqual([true, true])
   await ask('PUT', `${url}/${prefix}-keys*/_settings`, { 'index.blocks.read_only_allow_delete': true })
   expect((await store.serverReport?.())?.blocked.length).toBe(1)
-  await destroy()
 })

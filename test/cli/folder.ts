@@ -12,7 +12,6 @@ export async function loadedFolder(to?: number): Promise<CliFolder> {
   return folder
 }
 
-/** Path of the store that the commands in a folder use. */
 export const storeIn = ({ path }: CliFolder): string => join(path, 'data/iostlens.sqlite')
 
 export const readLastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''

@@ -10,8 +10,7 @@ import { type Clock, systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
-import { turn, until } from '../support/wait.ts'
-import { addKey, loadedFolder, stop } from './folder.ts'
+import { turn } from '../support/wait.ts'
 
 const HEIGHT = 60
 
@@ -72,6 +71,7 @@ const dropping: Fault = async (_asked, truth) => {
       : answer.blocktx_list?.find((each: { block_number: string }) => each.block_number === '44')?.tx_list
   return list?.pop() === undefined ? undefined : new Response(JSON.stringify(answer))
 }
+const huge: Fault = ({ path }) => (path === '/getChainInfo' ? undefined : new Response(new Uint8Array(4_000_000)))
 const away: Fault = () => new Response('away', { status: 503 })
 const anotherChain: Fault = async ({ path }, truth) =>
   path === '/getChainInfo' ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024')) : undefined
@@ -82,18 +82,16 @@ const [DROPPED, AWAY] = [/\b44\b/, /status 503/]
 test.each([
   ['a transaction is dropped from a block', dropping, 'error', DROPPED],
   ['everything is refused', away, 'warn', AWAY],
+  ['the answers are too large', huge, 'error', /too much/],
   ['another chain answers at the address', anotherChain, 'error', /1024/],
-] as const)(
-  'a load that also serves continues by itself when the node recovers: %s',
-  async (_name, fault, level, says) => {
-    // The store already knows its chain.
-    if (fault === anotherChain) await loading(none, 'always')
-    const told: Told[] = []
-    const healing: Fault = (asked, truth) => (told.length < 2 ? fault(asked, truth) : undefined)
-    expect(await loading(healing, 'always', { told })).toEqual({ height: HEIGHT })
-    expect(told.slice(0, 2)).toEqual(Array(2).fill([level, expect.stringMatching(says)]))
-  },
-)
+] as const)('a load that serves continues after: %s', async (_name, fault, level, says) => {
+  // The store already knows its chain.
+  if (fault === anotherChain) await loading(none, 'always')
+  const told: Told[] = []
+  const healing: Fault = (asked, truth) => (told.length < 2 ? fault(asked, truth) : undefined)
+  expect(await loading(healing, 'always', { told })).toEqual({ height: HEIGHT })
+  expect(told.slice(0, 2)).toEqual(Array(2).fill([level, expect.stringMatching(says)]))
+})
 
 describe('a load with a limit on waiting', () => {
   test.each([
@@ -168,34 +166,4 @@ test('a load whose store hangs during a commit can be stopped', async () => {
     }),
   }
   expect(await loading(none, 'always', { store, signal: stop.signal })).toEqual({ height: -1 })
-})
-
-test('up serves while the answers of its node have 40 MB, and resumes when the node recovers', async () => {
-  let faults = 0
-  let fault: Fault = none
-  await using node = await startFaultyNode((asked, truth) => {
-    if (asked.path !== '/getChainInfo') faults += 1
-    return fault(asked, truth)
-  }, HEIGHT)
-  await using folder = await loadedFolder(HEIGHT)
-  const key = await addKey(folder)
-  const service = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0'])
-  const url = await service.firstLine
-  const published = async (): Promise<number> => {
-    const response = await fetch(`${url}/api/base/get-overview?apikey=${key}`)
-    const { data } = (await response.json()) as { readonly data: { readonly lib_block?: number } }
-    return response.status === 200 ? (data.lib_block ?? -1) : -1
-  }
-  await until(async () => (await published()) === HEIGHT, 20)
-  fault = ({ path }) => (path === '/getChainInfo' ? undefined : new Response(new Uint8Array(40_000_000)))
-  faults = 0
-  node.setHeight(HEIGHT + 40)
-  // The fault lasts so long that the load pauses more than once.
-  await until(async () => {
-    expect(await published()).toBe(HEIGHT)
-    return faults >= 4
-  }, 20)
-  fault = none
-  await until(async () => (await published()) === HEIGHT + 40, 20)
-  await stop(service)
 })

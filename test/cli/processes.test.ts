@@ -8,7 +8,6 @@ import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.t
 import { until } from '../support/wait.ts'
 import { stop } from './folder.ts'
 
-/** The places opened for tests, which are removed at the end. */
 const places: Place[] = []
 afterAll(async () => {
   for (const place of places) await place.destroy()
