@@ -163,36 +163,27 @@ test.each([
   expect(() => parse(...args)).toThrow(new Failure('usage', message))
 })
 
-const elastic = { type: 'elastic', user: undefined, password: undefined } as const
+const elastic = (url: string, prefix: string, [user, password]: readonly string[] = []) => ({
+  ...{ type: 'elastic', url, prefix, user, password },
+})
 
 /** The accepted texts with their values, and refused ones. */
-const readers: readonly (readonly [
-  name: string,
-  reader: { readonly read: (text: string) => unknown },
-  accepted: Readonly<Record<string, unknown>>,
-  refused: readonly string[],
-])[] = [
-  [
-    'count: whole numbers in range, and nothing is coerced',
-    count(1, 256),
-    { 1: 1, 256: 256 },
-    ['0', '257', '1e2', ' 2', '0x10', '1.0', '-1', '+1', '', '１'],
-  ],
-  [
-    'duration: a number with a unit, in milliseconds',
+const readers: Readonly<
+  Record<string, readonly [{ read(text: string): unknown }, Readonly<Record<string, unknown>>, readonly string[]]>
+> = {
+  count: [count(1, 256), { 1: 1, 256: 256 }, ['0', '257', '1e2', ' 2', '0x10', '1.0', '-1', '+1', '', '１']],
+  duration: [
     duration(100, 86_400_000),
     { '100ms': 100, '10s': 10_000, '5m': 300_000, '2h': 7_200_000, '1d': 86_400_000 },
     ['99ms', '2d', '10', '10 s', '1.5s', 's', '-1s', '10S'],
   ],
-  ['yesNo: only true and false', yesNo, { true: true, false: false }, ['TRUE', '1', 'yes', '']],
-  [
-    'basePath: paths without escapes, with or without a slash at the end',
+  yesNo: [yesNo, { true: true, false: false }, ['TRUE', '1', 'yes', '']],
+  basePath: [
     basePath,
     { '/': '', '/iost': '/iost', '/iost/': '/iost', '/a/b-c_d.e~1': '/a/b-c_d.e~1', '/.well': '/.well' },
     ['', 'iost', '//', '/a//b', '/a b', '/%61', '/a?b', '/a#b', '/..', '/a/./b', '/:x', '/*', '/中'],
   ],
-  [
-    'address: names, IPv4 and bracketed IPv6 addresses with a port',
+  address: [
     address,
     {
       '127.0.0.1:8080': { host: '127.0.0.1', port: 8080 },
@@ -201,8 +192,7 @@ const readers: readonly (readonly [
     },
     ['8080', ':8080', '127.0.0.1', '::1:80', 'a:65536', 'a:-1', 'http://a:80', 'a b:80'],
   ],
-  [
-    'nodeUrls: several URLs, without slashes at their ends',
+  nodeUrls: [
     nodeUrls,
     { 'http://a:30001/, https://user:word@b/rpc': ['http://a:30001', 'https://user:word@b/rpc'] },
     [
@@ -210,35 +200,29 @@ const readers: readonly (readonly [
       ...['http://user:100%@a', 'http://user%:41@a', 'archive:https://user:100%@a'],
     ],
   ],
-  [
-    'pathOrUrl: files are distinguished from URLs',
+  pathOrUrl: [
     pathOrUrl,
     { 'prices.json': { path: 'prices.json' }, 'https://a/p.json': { url: 'https://a/p.json' } },
     ['ftp://a/p', ''],
   ],
-  [
-    'testKey: the key needs no escapes in a URL',
+  testKey: [
     testKey,
     { off: 'off', 'try-it': 'try-it', ['x'.repeat(100)]: 'x'.repeat(100) },
     ['abc', 'with space', 'a&b=c', 'x'.repeat(101)],
   ],
-  [
-    'storeAddress: a file, or an Elasticsearch URL with the prefix at the end of its path',
+  storeAddress: [
     storeAddress,
     {
       'sqlite:data/my chain.sqlite': { type: 'sqlite', path: 'data/my chain.sqlite' },
-      'http://127.0.0.1:9200': { ...elastic, url: 'http://127.0.0.1:9200', prefix: 'iostlens' },
-      'http://127.0.0.1:9200/': { ...elastic, url: 'http://127.0.0.1:9200', prefix: 'iostlens' },
-      'https://es.example:443/main': { ...elastic, url: 'https://es.example', prefix: 'main' },
-      'https://es.example/behind/proxy/main': { ...elastic, url: 'https://es.example/behind/proxy', prefix: 'main' },
-      'http://us%40er:p%3Aw@es:9200/main': {
-        ...elastic,
-        ...{ url: 'http://es:9200', prefix: 'main', user: 'us@er', password: 'p:w' },
-      },
-      'https://us,er:p,w@a:9200,b,[::1]:9201/behind/main': {
-        ...elastic,
-        ...{ url: 'https://a:9200,b,[::1]:9201/behind', prefix: 'main', user: 'us,er', password: 'p,w' },
-      },
+      'http://127.0.0.1:9200': elastic('http://127.0.0.1:9200', 'iostlens'),
+      'http://127.0.0.1:9200/': elastic('http://127.0.0.1:9200', 'iostlens'),
+      'https://es.example:443/main': elastic('https://es.example', 'main'),
+      'https://es.example/behind/proxy/main': elastic('https://es.example/behind/proxy', 'main'),
+      'http://us%40er:p%3Aw@es:9200/main': elastic('http://es:9200', 'main', ['us@er', 'p:w']),
+      'https://us,er:p,w@a:9200,b,[::1]:9201/behind/main': elastic('https://a:9200,b,[::1]:9201/behind', 'main', [
+        'us,er',
+        'p,w',
+      ]),
     },
     [
       ...['', 'sqlite:', 'data.sqlite', 'postgres://a/b', 'http://a/Upper', 'http://a/_x', 'http://a/x*'],
@@ -246,8 +230,7 @@ const readers: readonly (readonly [
       ...['http://user:100%@a/x', 'http://user:%ff@a/x'],
     ],
   ],
-  [
-    'publicUrl: an http or https URL, which gets a slash at its end',
+  publicUrl: [
     publicUrl,
     {
       'https://iost.example': 'https://iost.example/',
@@ -256,13 +239,15 @@ const readers: readonly (readonly [
     },
     ['iost.example', 'ftp://a/', 'https://user:word@a/', 'https://a/?b', 'https://a/#b', ''],
   ],
-]
+}
 
-for (const [name, { read }, accepted, refused] of readers)
-  test(name, () => {
+test.each(Object.entries(readers))(
+  '%s: some texts are accepted, and others refused',
+  (_, [{ read }, accepted, refused]) => {
     for (const [text, value] of Object.entries(accepted)) expect([text, read(text)]).toEqual([text, value])
     for (const text of refused) expect([text, read(text)]).toEqual([text, undefined])
-  })
+  },
+)
 
 test('duration: the rule names the limits', () => {
   expect(duration(100, 86_400_000).rule).toBe('a time from 100ms to 1d, such as 500ms, 10s, 5m, 12h, 90d')

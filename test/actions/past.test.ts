@@ -159,14 +159,17 @@ describe('get-token-holder of the past', () => {
 
   /** The holders of a token at each height of a chain that begins with these lists of transactions. */
   const holdersOf = async (token: string, lists: readonly (readonly Transaction[])[], heights: readonly number[]) => {
-    const { store, destroy } = await temporarySqlite()
-    await commitRuns(store, [chainOf([genesis()], ...lists)], { lib: lists.length })
+    await using place = await temporarySqlite()
+    await commitRuns(place.store, [chainOf([genesis()], ...lists)], { lib: lists.length })
     const found: string[] = []
     for (const at of heights) {
-      const { holders } = await ask('get-token-holder', { token, at_block: String(at) }, { deps: { store } })
+      const { holders } = await ask(
+        'get-token-holder',
+        { token, at_block: String(at) },
+        { deps: { store: place.store } },
+      )
       found.push(holders.map(({ account, balance }: Params) => `${account} ${balance}`).join(', '))
     }
-    await destroy()
     return found
   }
   const moved = (name: string, ...args: readonly string[]) => [

@@ -109,8 +109,8 @@ describe('get-producer-votes', () => {
   test('a chain of some months: after every block this and get-producer-list match a replay', async () => {
     const seed = seedOf(11)
     const chain = votedChain(seeded(seed), { quiet: 40, busy: 110 })
-    const { store, destroy } = await temporarySqlite()
-    const deps = { store }
+    await using place = await temporarySqlite()
+    const deps = { store: place.store }
     let [moved, short] = [0, 0]
     const compare = async (height: number): Promise<void> => {
       const blocks = chain.slice(0, height + 1).map(({ block }) => block)
@@ -129,8 +129,7 @@ describe('get-producer-votes', () => {
       }
     }
     const runs = chain.map(loaded => [loaded])
-    await commitRuns(store, runs, { lib: chain.length, onCommitted: compare })
-    await destroy()
+    await commitRuns(place.store, runs, { lib: chain.length, onCommitted: compare })
     // During the test the chain grew older than the period that is kept.
     expect([seed, moved > 100, short > 3 && short < 300]).toEqual([seed, true, true])
   })

@@ -104,15 +104,6 @@ test('rows of records: amount, token, memo and locked_until match the receipts',
   )
 })
 
-test('rows of records: with compat=iostabc they have only the fields of the old service', async () => {
-  const { transactions } = await ask('get-token-tx', { token: 'iost', size: '500' }, COMPAT)
-  const names = new Set(transactions.flatMap((row: object) => Object.keys(row)))
-  expect(FACTS.filter(name => names.has(name))).toEqual(['amount'])
-  const votes = { contract: 'vote_producer.iost', action_name: 'vote', size: '500' }
-  const rows = (await ask('get-contract-tx', votes, COMPAT)).transactions
-  expect(rows.some((row: Row) => row.amount !== undefined)).toBe(false)
-})
-
 const random = seeded(seedOf(71))
 const of = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
 const isChosen = (share: number): boolean => random() < share

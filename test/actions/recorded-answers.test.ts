@@ -21,7 +21,7 @@ const COMPAT = { compat: 'iostabc' } as const
 const empty = (list: string, page = '1', size = 20, total = 0): string =>
   `{"${list}":[],"page":${page},"size":${size},"total":${total}}`
 
-const EMPTY: readonly (readonly [action: string, asked: Given, text: string])[] = [
+test.each<readonly [action: string, asked: Given, text: string]>([
   ['get-account-nfts', { account: 'admin' }, empty('nfts')],
   ...['99999', '9007199254740993', HUGE].map(
     page =>
@@ -49,9 +49,7 @@ const EMPTY: readonly (readonly [action: string, asked: Given, text: string])[] 
   ['get-transaction-list', { page: HUGE, size: '500' }, empty('transactions', HUGE, 500, 57_738)],
   ['get-transaction-action', { tx_hash: '9psjd8sKVxFWh4nDmVhgkQNemFxU8J4b5GapXCyykt4A' }, empty('actions', '1', 0)],
   ['get-wealth-list', { page: HUGE, size: '500' }, empty('wealth', HUGE, 500, 187)],
-]
-
-test.each(EMPTY)('%s: %j has no rows', async (action, asked, text) => {
+])('%s: %j has no rows', async (action, asked, text) => {
   expect(await askText(action, asked)).toBe(text)
 })
 
@@ -60,7 +58,7 @@ const BARE = ID.slice('Contract'.length)
 const BLOCK_HASH = 'Ge86k5PwohmYV7kRG2PiaG4z8JoT9f6B7WSAsfqm8JVf'
 
 /** Two ways to ask for the same: ids of contracts with and without prefix, aliases, defaults and cache busters. */
-const SAME: readonly (readonly [action: string, asked: Given, other: Given])[] = [
+test.each<readonly [action: string, asked: Given, other: Given]>([
   ['get-account-activity', { account: BARE }, { account: ID }],
   ['get-account-balance', { account: BARE }, { account: ID }],
   ['get-account-tx', { account: BARE }, { account: ID }],
@@ -74,9 +72,7 @@ const SAME: readonly (readonly [action: string, asked: Given, other: Given])[] =
   ['get-producer-voter', { account: 'prod_01', producer: 'prod_01' }, { producer: 'prod_01' }],
   ['get-producer-voter', { producer: 'prod_01', page: '1' }, { producer: 'prod_01', page: '1', size: '20' }],
   ['get-wealth-list', { page: '0' }, { page: '1' }],
-]
-
-test.each(SAME)('%s: %j is the same as %j', async (action, asked, other) => {
+])('%s: %j is the same as %j', async (action, asked, other) => {
   expect(await askText(action, asked)).toBe(await askText(action, other))
 })
 
@@ -91,13 +87,7 @@ const WORDS = {
 } as const
 
 /** The missing thing, and the answer to the same call with compat=iostabc if it has one. */
-const MISSING: readonly (readonly [
-  action: string,
-  asked: Given,
-  of: keyof typeof WORDS,
-  id: string,
-  compat?: string,
-])[] = [
+test.each<readonly [action: string, asked: Given, of: keyof typeof WORDS, id: string, compat?: string]>([
   ['get-account-assets', { account: 'neverseen.iost' }, 'Account', 'neverseen.iost'],
   ['get-account-detail', { account: 'nosuchacc' }, 'Account', 'nosuchacc', '{}'],
   ['get-account-nfts', { account: 'nosuchacc' }, 'Account', 'nosuchacc'],
@@ -133,9 +123,7 @@ const MISSING: readonly (readonly [
   ['get-token-holder', { token: 'nosuch', page: '3', size: '5' }, 'Token', 'nosuch', empty('holders', '3', 5)],
   ['get-token-list', { account: 'nosuchacc' }, 'Account', 'nosuchacc', empty('tokens', '1', 0)],
   ['get-token-tx', { token: 'nosuch' }, 'Token', 'nosuch', empty('transactions')],
-]
-
-test.each(MISSING)('%s: %j is not found', async (...[action, asked, of, id, compat]) => {
+])('%s: %j is not found', async (...[action, asked, of, id, compat]) => {
   expect(await refusal(askText(action, asked))).toEqual({
     kind: 'not_found',
     en: `${of} '${id}' does not exist at block 4851.`,

@@ -100,9 +100,8 @@ test('examples: every action has an example with content on the recorded chain',
 })
 
 test('examples: a store with nothing loaded fails with that reason', async () => {
-  const { store, destroy } = await temporarySqlite()
-  await expect(store.read(findScenes)).rejects.toThrow('nothing is loaded yet')
-  await destroy()
+  await using place = await temporarySqlite()
+  await expect(place.store.read(findScenes)).rejects.toThrow('nothing is loaded yet')
 })
 
 test('examples: a required parameter that accepts any value declares which kind of value it takes from the chain', () => {

@@ -127,13 +127,13 @@ test("get-account-detail: every account matches the node's answer", async () => 
 })
 
 test('search: a single letter finds only the tokens of which it is the whole name', async () => {
-  const { store, destroy } = await temporarySqlite()
+  await using place = await temporarySqlite()
   const created = (symbol: string, fullName: string) => {
     const config = Buffer.from(JSON.stringify({ decimal: 8, fullName })).toString('base64')
     return receipt('token.iost/create', [symbol, 'admin', 1_000, config])
   }
   const receipts = [created('xtok', 'X'), created('xxtok', 'XX'), created('star', '🚀')]
-  await commitRuns(store, [chainOf([genesis()], [transaction({ receipts })])], { lib: 1 })
+  await commitRuns(place.store, [chainOf([genesis()], [transaction({ receipts })])], { lib: 1 })
   for (const [text, found] of [
     ['x', ['xtok']],
     ['X', ['xtok']],
@@ -141,8 +141,7 @@ test('search: a single letter finds only the tokens of which it is the whole nam
     ['', []],
     ['xx', ['xxtok']],
   ] as const)
-    expect(await store.read(view => symbolsByFullName(view, text))).toEqual([...found])
-  await destroy()
+    expect(await place.store.read(view => symbolsByFullName(view, text))).toEqual([...found])
 })
 
 const { items, collections } = await plainItems()
@@ -223,18 +222,17 @@ const said = (name: string, args: readonly string[]) => receipt(`token721.iost/$
 const CREATED = said('create', ['cats', 'alice00', '1000'])
 
 test('an owner that only received an NFT inside a contract is found, and a collection without NFTs has no owners', async () => {
-  const { store, destroy } = await temporarySqlite()
+  await using place = await temporarySqlite()
   const issued = transaction({
     receipts: [said('create', ['dogs', 'alice00', '9']), said('issue', ['dogs', '0xgift', '']), CREATED],
   })
-  await commitRuns(store, [chainOf([genesis()], [issued])], { lib: 1 })
-  const deps = { store }
+  await commitRuns(place.store, [chainOf([genesis()], [issued])], { lib: 1 })
+  const deps = { store: place.store }
   const { nfts, total } = await ask('get-account-nfts', { account: '0xgift' }, { deps })
   expect([total, nfts[0].token_id, nfts[0].owner]).toEqual([1, '0', '0xgift'])
   expect((await ask('get-account-balance', { account: '0xgift' }, { deps })).balance).toBe('0')
   const none = { owners: [], page: 1, size: 20, total: 0 }
   expect(await ask('get-collection-owners', { collection: 'cats' }, { deps })).toEqual(none)
-  await destroy()
 })
 
 /** These NFTs carry as much metadata as a transaction can hold. Together they exceed the size of an answer. */
@@ -243,14 +241,14 @@ const EACH = 20
 const metadataOf = (number: number): string => String(number).padEnd(60 * 1024, '.')
 
 test('a page whose metadata exceeds the size of an answer is refused, half of it is answered, and an export has all rows', async () => {
-  const { store, destroy } = await temporarySqlite()
+  await using place = await temporarySqlite()
   const issues = Array.from({ length: COUNT }, (_, at) => said('issue', ['cats', 'alice00', metadataOf(at)]))
   const blocks = Array.from({ length: COUNT / EACH }, (_, at) => [
     transaction({ receipts: issues.slice(at * EACH, (at + 1) * EACH) }),
   ])
-  await commitRuns(store, [chainOf([genesis()], [transaction({ receipts: [CREATED] })], ...blocks)], { lib: 16 })
-  const service = serviceOn(store)
-  const deps = { store }
+  await commitRuns(place.store, [chainOf([genesis()], [transaction({ receipts: [CREATED] })], ...blocks)], { lib: 16 })
+  const service = serviceOn(place.store)
+  const deps = { store: place.store }
   for (const [action, of] of [
     ['get-collection-nfts', { collection: 'cats' }],
     ['get-account-nfts', { account: 'alice00' }],
@@ -269,5 +267,4 @@ test('a page whose metadata exceeds the size of an answer is refused, half of it
     expect(ids).toEqual(Array.from({ length: COUNT }, (_, at) => at))
     for (const { token_id, metadata } of [...nfts, ...rows]) expect(metadata).toBe(metadataOf(Number(token_id)))
   }
-  await destroy()
 })

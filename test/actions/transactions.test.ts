@@ -320,10 +320,9 @@ describe('readRowTexts', async () => {
 })
 
 async function storing(made: Transaction, work: (deps: { readonly store: Store }) => Promise<void>) {
-  const { store, destroy } = await temporarySqlite()
-  await commitRuns(store, [chainOf([genesis()], [{ ...made, body: nodeText(made) }])], { lib: 1 })
-  await work({ store })
-  await destroy()
+  await using place = await temporarySqlite()
+  await commitRuns(place.store, [chainOf([genesis()], [{ ...made, body: nodeText(made) }])], { lib: 1 })
+  await work(place)
 }
 
 test('receipts that fill a block are stored and returned, whatever their text is', async () => {

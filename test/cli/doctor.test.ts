@@ -39,28 +39,24 @@ function silentServer() {
     ...{ hostname: '127.0.0.1', port: 0 },
     socket: { data: () => asked.resolve(), error: () => undefined },
   })
-  return { url: `http://127.0.0.1:${server.port}`, asked: asked.promise, stop: () => server.stop(true) }
+  return { url: `http://127.0.0.1:${server.port}`, asked: asked.promise, [Symbol.dispose]: () => server.stop(true) }
 }
 
 test('doctor: what answers is printed while a hung store and a hung node do not, each of which costs one wait', async () => {
-  const [store, away] = [silentServer(), silentServer()]
+  using store = silentServer()
+  using away = silentServer()
   await using node = await startFaultyNode(undefined, 5)
   await using folder = await cliFolder()
-  try {
-    const doctor = folder.start(['doctor', '--store', `${store.url}/iostlens`, '--node', `${node.url},${away.url}`])
-    const said = ['memory are free', `${node.url} serves chain`].map(doctor.says)
-    await Promise.all([store.asked, away.asked, ...said])
-    expect(doctor.said()).not.toContain('did not answer')
-    const { code, out } = await doctor.ended
-    const late = out.split('\n').filter(line => line.includes('did not answer within 5 seconds'))
-    expect([code, late.map(line => line.split(/ +/).slice(0, 3).join(' ')).toSorted()]).toEqual([
-      3,
-      ['wrong node', 'wrong store'].map(begin => expect.stringContaining(begin)),
-    ])
-  } finally {
-    store.stop()
-    away.stop()
-  }
+  const doctor = folder.start(['doctor', '--store', `${store.url}/iostlens`, '--node', `${node.url},${away.url}`])
+  const said = ['memory are free', `${node.url} serves chain`].map(doctor.says)
+  await Promise.all([store.asked, away.asked, ...said])
+  expect(doctor.said()).not.toContain('did not answer')
+  const { code, out } = await doctor.ended
+  const late = out.split('\n').filter(line => line.includes('did not answer within 5 seconds'))
+  expect([code, late.map(line => line.split(/ +/).slice(0, 3).join(' ')).toSorted()]).toEqual([
+    3,
+    ['wrong node', 'wrong store'].map(begin => expect.stringContaining(begin)),
+  ])
 })
 
 const NOW = 1_795_249_572_500
@@ -99,33 +95,30 @@ test('doctor: checks the clock, chain and calls of a node', async () => {
 
 test('doctor: a low file limit and little memory are warnings with a remedy', () => {
   const poor = checkMachine({ openFiles: 1_024, memory: 2_000_000_000, freeMemory: 500_000_000 })
-  expect(poor.map(({ is, what }) => [is, what])).toEqual([
-    ['warning', 'The process may open 1024 files'],
-    ['warning', '500 MB of 2000 MB memory are free'],
-  ])
+  expect(said(poor)).toEqual(['warning: The process may open 1024 files', 'warning: 500 MB of 2000 MB memory are free'])
   expect(poor[0]?.help).toContain('ulimit -n 65536')
-  const rich = checkMachine({ openFiles: undefined, memory: 8_000_000_000, freeMemory: 5_000_000_000 })
-  expect(rich.map(({ is }) => is)).toEqual(['ok'])
+  expect(said(checkMachine({ openFiles: undefined, memory: 8_000_000_000, freeMemory: 5_000_000_000 }))).toEqual([])
 })
 
-test('doctor: disks, privileges, blocks and settings of Elasticsearch are reported with a remedy', () => {
-  const disk = { server: 'a', freeBytes: 10e9, totalBytes: 100e9 }
-  const shown = (over: Partial<Parameters<typeof checkServer>[0]>) =>
-    checkServer({ disks: [], missingPrivileges: [], blocked: [], createsIndices: false, ...over })
-      .filter(({ is }) => is !== 'ok')
-      .map(({ is, what, help }) => [is, what, help === undefined])
-  expect(shown({ disks: [{ ...disk, leastBytes: 9e9 }] })).toEqual([])
-  expect(shown({ disks: [{ ...disk, leastBytes: 15e9 }] })).toEqual([
-    ['warning', '10.0 GB of 100.0 GB are free on the disk of a, less than the low watermark of 15.0 GB', false],
-  ])
-  expect(shown({ disks: undefined })[0]?.[0]).toBe('warning')
-  expect(shown({ missingPrivileges: ['write', 'maintenance'] })).toEqual([
-    ['warning', 'The user of Elasticsearch lacks on the indices: write, maintenance', false],
-  ])
-  expect(shown({ missingPrivileges: ['read'] })[0]?.[0]).toBe('wrong')
-  expect(shown({ missingPrivileges: undefined })).toEqual([])
-  expect(shown({ blocked: ['p-keys-0'] })[0]?.[0]).toBe('wrong')
-  expect(shown({ createsIndices: true })[0]?.[0]).toBe('warning')
+const DISK = { server: 'a', freeBytes: 10e9, totalBytes: 100e9 }
+const FULL = '10.0 GB of 100.0 GB are free on the disk of a, less than the low watermark of 15.0 GB'
+
+test.each<readonly [Partial<Parameters<typeof checkServer>[0]>, ...string[]]>([
+  [{ disks: [{ ...DISK, leastBytes: 9e9 }] }],
+  [{ disks: [{ ...DISK, leastBytes: 15e9 }] }, `warning: ${FULL}`],
+  [{ disks: undefined }, 'warning: '],
+  [
+    { missingPrivileges: ['write', 'maintenance'] },
+    'warning: The user of Elasticsearch lacks on the indices: write, maintenance',
+  ],
+  [{ missingPrivileges: ['read'] }, 'wrong: '],
+  [{ missingPrivileges: undefined }],
+  [{ blocked: ['p-keys-0'] }, 'wrong: '],
+  [{ createsIndices: true }, 'warning: '],
+])('doctor: Elasticsearch with %j is reported, with a remedy', (over, ...expected) => {
+  const found = checkServer({ disks: [], missingPrivileges: [], blocked: [], createsIndices: false, ...over })
+  expect(said(found)).toEqual(expected.map(text => expect.stringContaining(text)))
+  for (const { is, help } of found) expect([is, help === undefined]).toEqual([is, is === 'ok'])
 })
 
 test.each([

@@ -6,7 +6,6 @@ import { askAlone } from '../support/processes/ask-alone.ts'
 import { type CliFolder, cliFolder, spawnIn } from '../support/processes/cli-process.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { ROOT } from '../support/root.ts'
-import { temporarySqlite } from '../support/stores/loading.ts'
 import { seen, soon, until } from '../support/wait.ts'
 import { addKey, expectEnd, loadedFolder, stop } from './folder.ts'
 
@@ -172,22 +171,16 @@ test('stop: a process that was started to outlive its terminal does', async () =
 })
 
 let folder: CliFolder
-let store: Awaited<ReturnType<typeof temporarySqlite>>
 beforeAll(async () => {
   folder = await cliFolder()
-  store = await temporarySqlite()
-  await store.store.create()
-  await store.store.close()
+  await expectEnd(folder, ['indices', 'create'], 0, '')
 })
-afterAll(async () => {
-  await folder[Symbol.asyncDispose]()
-  await store.destroy()
-})
+afterAll(() => folder[Symbol.asyncDispose]())
 
 /** A service on the socket `name` in the folder. */
 function serveOn(name: string, ...more: readonly string[]) {
   const path = join(folder.path, name)
-  const service = folder.start(['serve', '--listen', `unix:${name}`, '--store', `sqlite:${store.path}`, ...more])
+  const service = folder.start(['serve', '--listen', `unix:${name}`, ...more])
   const ask = async (asked: string, headers: Readonly<Record<string, string>> = {}) =>
     (await fetch(`http://localhost${asked}`, { unix: path, headers })).status
   const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
@@ -246,10 +239,7 @@ test.each([
     service.ask('/rpc/getNodeInfo', { 'X-Forwarded-For': `203.0.113.7, ${from}`, 'X-API-Key': 'wrong' })
   /** Sends requests at once, since one more wrong key is let through every 600 ms. */
   const burst = (count: number, from: string) => Promise.all(Array.from({ length: count }, () => ask(from)))
-  await seen(
-    () => burst(130, '198.51.100.1'),
-    statuses => statuses.includes(429),
-  )
+  await until(async () => (await burst(130, '198.51.100.1')).includes(429))
   const others = await seen(
     () => burst(20, '198.51.100.2'),
     statuses => statuses.includes(status),

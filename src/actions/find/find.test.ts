@@ -120,23 +120,10 @@ test('jsonRows: without data a row is written as in an answer', () => {
 const signal = AbortSignal.timeout(600_000)
 
 function saidOf(status: number, text: string, libBlock?: number): Promise<string | undefined> {
-  const get: Node['get'] = async () => ({
-    status,
-    contentType: 'text/plain; charset=utf-8',
-    body: new TextEncoder().encode(text),
-    reaches: () => true,
-    refreshHeight: async () => undefined,
-    isFirst: true,
-    isUsable: () => true,
-    release: () => undefined,
-  })
+  const spoken = spokenNode({ '/getTxByHash/x': [{ status, text }] }, { libBlock: libBlock ?? 0 })
+  const node: Node = { ...spoken, lastInfo: () => (libBlock === undefined ? undefined : spoken.lastInfo()) }
   const at = { height: 7, hash: 'h', time: 0n, lib: 7 }
-  const heard = () => (libBlock === undefined ? undefined : { libBlock })
-  return askNode({ get, lastInfo: heard } as unknown as Node, '/getTxByHash/x', {
-    at,
-    signal,
-    waitForNode: work => work(),
-  })
+  return askNode(node, '/getTxByHash/x', { at, signal, waitForNode: work => work() })
 }
 
 const REFUSAL = '{"code":2,"message":"tx not found"}'
