@@ -5,6 +5,7 @@ import { type ArchivedBlock, MANIFEST, manifestText, readManifest } from '#archi
 import { openArchive } from '#archive/reader.ts'
 import { writeArchive } from '#archive/write.ts'
 import type { ProofLevel } from '#chain/block.ts'
+import { storeBlocks } from '#cli/archive/write.ts'
 import { archiveNode, createNode } from '#node/archive-node.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { Replay } from '#test/replay/serve.ts'
@@ -68,22 +69,30 @@ describe('writeArchive', () => {
     expect(await filesIn(cut)).toEqual(await filesIn(whole))
   })
 
+  test('an archive written from a store has the same bytes, with signatures from a node', async () => {
+    await using at = await temporarySqlite(await loadedFile(HEIGHT))
+    const client = createNode({ urls: [node.url] })
+    const [stored, signal] = [join(folder, 'stored'), new AbortController().signal]
+    const { chain_id, genesis_hash, proof, blocks_per_file } = (await openArchive(whole)).manifest
+    const of = { chain_id, genesis_hash, proof, blocks_per_file }
+    await writeArchive(stored, of, {
+      ...{ from: 0, to: HEIGHT, onWritten: () => undefined },
+      source: from => storeBlocks(at.store, { from, to: HEIGHT, signal }, { node: client, signed: true }),
+    })
+    client.close()
+    expect(await filesIn(stored)).toEqual(await filesIn(whole))
+  })
+
   test('archive write makes the same archive of a node, of a store with a node, and of a store alone', async () => {
     await using cli = await cliFolder()
-    await Bun.write(join(cli.path, 'store.sqlite'), readSqlite(await loadedFile(HEIGHT)))
+    await Bun.write(join(cli.path, 'store.sqlite'), readSqlite(await loadedFile(60)))
     const write = async (name: string, ...options: readonly string[]) => {
-      await expectEnd(cli, ['archive', 'write', name, ...options], 0, '')
+      await expectEnd(cli, ['archive', 'write', name, '--prove', 'linked', '--to', '15', ...options], 0, '')
       return await filesIn(join(cli.path, name))
     }
-    const [ofStore, linked] = [
-      ['--store', 'sqlite:store.sqlite'],
-      ['--prove', 'linked', '--to', '15'],
-    ]
-    // The store has no signatures, which come from the node.
-    expect(
-      await write('both', '--node', node.url, ...ofStore, '--blocks-per-file', `${EACH}`, '--to', `${HEIGHT}`),
-    ).toEqual(await filesIn(whole))
-    expect(await write('store', ...ofStore, ...linked)).toEqual(await write('node', '--node', node.url, ...linked))
+    const ofNode = await write('node', '--node', node.url)
+    expect(await write('both', '--node', node.url, '--store', 'sqlite:store.sqlite')).toEqual(ofNode)
+    expect(await write('store', '--store', 'sqlite:store.sqlite')).toEqual(ofNode)
   })
 
   test('an archive that has the name of its network is read, and continued as any other', async () => {
