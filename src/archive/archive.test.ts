@@ -21,21 +21,18 @@ function startServer(answer: (request: Request) => Response) {
   return { url: server.url.href, [Symbol.asyncDispose]: () => server.stop(true) }
 }
 
-test('archive folder: more bytes than requested and an endless text are refused, and the rest is not read', async () => {
-  for (const [status, read] of [
-    [206, 'bytes'],
-    [200, 'text'],
-  ] as const) {
+test.each([206, 200])(
+  'archive folder: an endless answer of status %d is refused, and the rest is not read',
+  async status => {
     const cancelled = Promise.withResolvers<void>()
     const endless = () => new ReadableStream({ pull: to => to.enqueue(PART), cancel: () => cancelled.resolve() })
     await using server = startServer(() => new Response(endless(), { status }))
     const { text, bytes } = openFolder(server.url)
-    await expect(read === 'bytes' ? bytes('a.blocks', 0, 10) : text('manifest.json')).rejects.toMatchObject({
-      kind: 'damaged',
-    })
+    const read = status === 206 ? bytes('a.blocks', 0, 10) : text('manifest.json')
+    await expect(read).rejects.toMatchObject({ kind: 'damaged' })
     await cancelled.promise
-  }
-})
+  },
+)
 
 test.each([401, 403])('archive folder: a server that denies a file with %d is not said to have none', async status => {
   await using server = startServer(() => new Response(null, { status }))
@@ -57,7 +54,7 @@ test('archive folder: only a file that is not there is said to be none', async (
 })
 
 /** Remembers texts, and the keys that had to be made, in order. */
-function remembering(bounds: { readonly most: number; readonly characters?: number }) {
+function remembering(bounds: { readonly most: number; readonly characters: number }) {
   const made: string[] = []
   const remembered = createMemo<string>({ ...bounds, sizeOf: text => text.length })
   const of = (key: string): Promise<string> =>
@@ -68,16 +65,13 @@ function remembering(bounds: { readonly most: number; readonly characters?: numb
   return { made, of }
 }
 
-test('cached reads: beyond the number of values, the oldest is made again', async () => {
-  const { made, of } = remembering({ most: 2, characters: 1_000 })
-  for (const key of ['a', 'b', 'a', 'c', 'b', 'a']) await of(key)
-  expect(made).toEqual(['a', 'b', 'c', 'a'])
-})
-
-test('cached reads: beyond the characters, the oldest that have arrived are made again', async () => {
-  const { made, of } = remembering({ most: 9, characters: 25 })
-  for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await of(key)
-  expect(made).toEqual(['a', 'b', 'c', 'a'])
+test.each([
+  [{ most: 2, characters: 1_000 }, 'abacba'],
+  [{ most: 9, characters: 25 }, 'abcbca'],
+])('cached reads: beyond %p, the oldest values are made again', async (bounds, keys) => {
+  const { made, of } = remembering(bounds)
+  for (const key of keys) await of(key)
+  expect(made.join('')).toBe('abca')
 })
 
 test('cached reads: calls for a value under way share it, whatever its size will be', async () => {
@@ -93,27 +87,21 @@ test('cached reads: a value that could not be made is made again', async () => {
   expect(await remembered('a', async () => 'read')).toBe('read')
 })
 
-/** A chunk of these bytes, as listed in the table of a file. */
 const chunkOf = (bytes: Uint8Array) => ({
   ...{ from: 0, to: 9, offset: 18 },
   ...{ bytes: bytes.byteLength, sha256: sha256(bytes) },
 })
 
-test('unpackChunk: a few bytes that decompress to more than a chunk can contain are refused as damaged even with the right hash', async () => {
-  const part = Bun.zstdCompressSync(Buffer.alloc(16 * 1024 * 1024, 'x'))
-  const bomb = Buffer.concat(Array.from({ length: 9 }, () => part))
-  expect(bomb.byteLength).toBeLessThan(100_000)
-  await expect(unpackChunk(bomb, chunkOf(bomb), 'a.blocks', MAX_TEXT_BYTES)).rejects.toMatchObject({
-    kind: 'damaged',
-    message: `Archive file a.blocks: its blocks 0 to 9 cannot be decompressed to at most ${MAX_TEXT_BYTES} bytes.`,
-  })
-})
+const BOMB = Buffer.concat(Array(9).fill(Bun.zstdCompressSync(Buffer.alloc(16 * 1024 * 1024, 'x'))))
 
-test('unpackChunk: bytes that are not compressed data are refused as damaged even with the right hash', async () => {
-  const bytes = Buffer.from('not compressed')
-  await expect(unpackChunk(bytes, chunkOf(bytes), 'a.blocks', MAX_TEXT_BYTES)).rejects.toMatchObject({
-    kind: 'damaged',
-  })
+test.each([
+  ['decompress to more than a chunk can contain', BOMB],
+  ['are not compressed data', Buffer.from('not compressed')],
+])('unpackChunk: a few bytes that %s are refused as damaged even with the right hash', async (_, bytes) => {
+  expect(bytes.byteLength).toBeLessThan(100_000)
+  const message = `Archive file a.blocks: its blocks 0 to 9 cannot be decompressed to at most ${MAX_TEXT_BYTES} bytes.`
+  const unpacked = unpackChunk(bytes, chunkOf(bytes), 'a.blocks', MAX_TEXT_BYTES)
+  await expect(unpacked).rejects.toMatchObject({ kind: 'damaged', message })
 })
 
 test('chunk table: an invalid table is refused as damaged', () => {

@@ -4,6 +4,18 @@ import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 import { type FlagTexts, parseArguments, readSettings } from './read-settings.ts'
+import {
+  address,
+  basePath,
+  count,
+  duration,
+  nodeUrls,
+  pathOrUrl,
+  publicUrl,
+  storeAddress,
+  testKey,
+  yesNo,
+} from './setting-readers.ts'
 import { environmentName, type SettingName, settingNames } from './settings.ts'
 
 const folder = testFolder()
@@ -11,47 +23,33 @@ const folder = testFolder()
 const flag = (name: SettingName, text: string, file = false): FlagTexts => new Map([[name, { text, file }]])
 const none: FlagTexts = new Map()
 
-function messageOf(work: () => unknown): string {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'usage') return error.message
-    throw error
+/** Reading these settings is a usage error with this message. */
+const expectRefused = (flags: FlagTexts, environment: Record<string, string>, message: string) =>
+  expect(() => readSettings(flags, environment)).toThrow(new Failure('usage', message))
+
+test('readSettings: a flag overrides the environment, which overrides the default; an empty variable counts as absent', () => {
+  for (const [flags, environment, value, origin] of [
+    [flag('deadline', '3s'), { IOSTLENS_DEADLINE: '4s' }, 3_000, 'flag'],
+    [none, { IOSTLENS_DEADLINE: '4s', PATH: '/bin' }, 4_000, 'environment'],
+    [none, { IOSTLENS_DEADLINE: '' }, 10_000, 'default'],
+    [none, {}, 10_000, 'default'],
+  ] as const) {
+    const { values, origins } = readSettings(flags, environment)
+    expect([values.deadline, origins.get('deadline')]).toEqual([value, origin])
   }
-  throw new Error('Nothing was refused.')
-}
-
-test('readSettings: a flag overrides the environment, which overrides the default', () => {
-  const both = readSettings(flag('deadline', '3s'), { IOSTLENS_DEADLINE: '4s' })
-  expect([both.values.deadline, both.origins.get('deadline')]).toEqual([3_000, 'flag'])
-  const one = readSettings(none, { IOSTLENS_DEADLINE: '4s', PATH: '/bin' })
-  expect([one.values.deadline, one.origins.get('deadline')]).toEqual([4_000, 'environment'])
-  const neither = readSettings(none, {})
-  expect([neither.values.deadline, neither.origins.get('deadline')]).toEqual([10_000, 'default'])
-})
-
-test('readSettings: an empty variable counts as absent', () => {
-  const { values, origins } = readSettings(none, { IOSTLENS_NODE: '', IOSTLENS_LISTEN: '' })
-  expect([values.node, values.listen, origins.get('listen')]).toEqual([
-    undefined,
-    { host: '127.0.0.1', port: 8080 },
-    'default',
-  ])
 })
 
 test('readSettings: every default satisfies its own rule', () => {
   const { values } = readSettings(none, {})
   expect(Object.keys(values)).toEqual([...settingNames])
-  expect(values['test-key']).toBe('off')
+  expect([values['test-key'], values.node]).toEqual(['off', undefined])
 })
 
-test('readSettings: an unknown variable is refused with the closest name', () => {
-  expect(messageOf(() => readSettings(none, { IOSTLENS_LISTN: '1' }))).toBe(
-    "Unknown environment variable 'IOSTLENS_LISTN'; the nearest one is 'IOSTLENS_LISTEN'.",
-  )
-  expect(messageOf(() => readSettings(none, { IOSTLENS_STORE_PASSWORD_FILES: 'x' }))).toBe(
-    "Unknown environment variable 'IOSTLENS_STORE_PASSWORD_FILES'; the nearest one is 'IOSTLENS_STORE_PASSWORD_FILE'.",
-  )
+test.each([
+  ['IOSTLENS_LISTN', 'IOSTLENS_LISTEN'],
+  ['IOSTLENS_STORE_PASSWORD_FILES', 'IOSTLENS_STORE_PASSWORD_FILE'],
+])('readSettings: the unknown variable %s is refused with the closest name', (name, nearest) => {
+  expectRefused(none, { [name]: 'x' }, `Unknown environment variable '${name}'; the nearest one is '${nearest}'.`)
 })
 
 test('readSettings: variables that Kubernetes sets for Services named iostlens are ignored', () => {
@@ -77,30 +75,28 @@ test('readSettings: variables that Kubernetes sets for Services named iostlens a
     ['IOSTLENS_PORT_TCP', 'tcp://10.96.12.7:8080'],
     ['IOSTLENS_SUPPORT', 'tcp://10.96.12.7:8080'],
   ] as const)
-    expect(messageOf(() => readSettings(none, { [name]: value }))).toStartWith(`Unknown environment variable '${name}'`)
+    expect(() => readSettings(none, { [name]: value })).toThrow(`Unknown environment variable '${name}'`)
 })
 
 test('readSettings: an invalid value is reported with its rule and source', () => {
-  expect(messageOf(() => readSettings(flag('listen', '8080'), {}))).toBe(
-    "--listen is '8080'; it must be HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080, or unix:PATH with a whole path of at most 90 bytes.",
-  )
-  expect(messageOf(() => readSettings(none, { IOSTLENS_REPLICAS: '1.5' }))).toBe(
-    "IOSTLENS_REPLICAS is '1.5'; it must be a whole number from 0 to 10.",
-  )
+  const address =
+    'HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080, or unix:PATH with a whole path of at most 90 bytes'
+  expectRefused(flag('listen', '8080'), {}, `--listen is '8080'; it must be ${address}.`)
+  const replicas = "IOSTLENS_REPLICAS is '1.5'; it must be a whole number from 0 to 10."
+  expectRefused(none, { IOSTLENS_REPLICAS: '1.5' }, replicas)
+  // An invalid secret is not repeated.
+  const secret =
+    'IOSTLENS_STORE_PASSWORD is not a valid secret; it must be text without line breaks or other control characters.'
+  expectRefused(none, { IOSTLENS_STORE_PASSWORD: 'hunter2\nx' }, secret)
 })
 
 test('readSettings: credentials in a URL are used and never shown', () => {
   const store = 'http://elastic:hunter2@es:9200/main'
   const { values, shown } = readSettings(none, { IOSTLENS_STORE: store, IOSTLENS_NODE: 'http://u:hunter2@n' })
-  expect(values.store).toEqual({
-    type: 'elastic',
-    url: 'http://es:9200',
-    prefix: 'main',
-    user: 'elastic',
-    password: 'hunter2',
-  })
+  const elastic = { type: 'elastic', url: 'http://es:9200', prefix: 'main', user: 'elastic', password: 'hunter2' }
+  expect<unknown>(values.store).toEqual(elastic)
   expect([shown.get('store'), shown.get('node')]).toEqual(['http://***@es:9200/main', 'http://***@n'])
-  expect(messageOf(() => readSettings(none, { IOSTLENS_STORE: 'http://u:hunter2@es/BAD' }))).not.toContain('hunter2')
+  expect(() => readSettings(none, { IOSTLENS_STORE: 'http://u:hunter2@es/BAD' })).toThrow(/^(?!.*hunter2)/)
 })
 
 test('readSettings: secrets are read from a file without the last line end, and are masked', () => {
@@ -115,20 +111,14 @@ test('readSettings: secrets are read from a file without the last line end, and 
   expect(readSettings(flag('store-api-key', file, true), {}).origins.get('store-api-key')).toBe(`file ${file}`)
 })
 
-test('readSettings: an invalid secret is not repeated in the message', () => {
-  expect(messageOf(() => readSettings(none, { IOSTLENS_STORE_PASSWORD: 'hunter2\nx' }))).toBe(
-    'IOSTLENS_STORE_PASSWORD is not a valid secret; it must be text without line breaks or other control characters.',
-  )
-})
-
 test('readSettings: a secret given twice, or in a missing file, is refused', () => {
   const twice = { IOSTLENS_STORE_PASSWORD: 'a', IOSTLENS_STORE_PASSWORD_FILE: 'b' }
-  expect(messageOf(() => readSettings(none, twice))).toBe(
+  expectRefused(
+    none,
+    twice,
     'IOSTLENS_STORE_PASSWORD and IOSTLENS_STORE_PASSWORD_FILE are both set; set only one of them.',
   )
-  expect(messageOf(() => readSettings(flag('test-key', join(folder, 'no'), true), {}))).toContain(
-    "--test-key-file names '",
-  )
+  expect(() => readSettings(flag('test-key', join(folder, 'no'), true), {})).toThrow("--test-key-file names '")
 })
 
 test('environmentName: no two settings share a variable', () => {
@@ -138,26 +128,14 @@ test('environmentName: no two settings share a variable', () => {
 
 const settings = ['node', 'once', 'to', 'test-key', 'store-password'] as const
 const parse = (...args: string[]) => parseArguments('load', settings, args)
-const catchUsage = (...args: string[]): string => messageOf(() => parse(...args))
 
-test('parseArguments: a value follows its flag or =', () => {
-  expect(parse('--node', 'http://a', 'word', '--to=5')).toEqual({
-    flags: new Map([
-      ['node', { text: 'http://a', file: false }],
-      ['to', { text: '5', file: false }],
-    ]),
-    words: ['word'],
+test('parseArguments: a value follows its flag or =, and a switch takes no word after it', () => {
+  expect(parse('--node', 'http://a', 'word', '--to=5', '--once', 'true')).toEqual({
+    flags: new Map([...flag('node', 'http://a'), ...flag('to', '5'), ...flag('once', 'true')]),
+    words: ['word', 'true'],
     help: false,
   })
-})
-
-test('parseArguments: a switch takes no word after it', () => {
-  expect(parse('--once', 'true')).toEqual({
-    flags: new Map([['once', { text: 'true', file: false }]]),
-    words: ['true'],
-    help: false,
-  })
-  expect(parse('--once=false').flags).toEqual(new Map([['once', { text: 'false', file: false }]]))
+  expect(parse('--once=false').flags).toEqual(flag('once', 'false'))
 })
 
 test('parseArguments: -- ends the flags, and a lone dash is an argument', () => {
@@ -165,11 +143,8 @@ test('parseArguments: -- ends the flags, and a lone dash is an argument', () => 
 })
 
 test('parseArguments: secrets come from files, and shared ones also from the command line', () => {
-  expect(parse('--test-key', 'abcd').flags).toEqual(new Map([['test-key', { text: 'abcd', file: false }]]))
-  expect(parse('--test-key-file', 'f').flags).toEqual(new Map([['test-key', { text: 'f', file: true }]]))
-  expect(catchUsage('--store-password', 'x')).toBe(
-    'A secret cannot be given as --store-password, since process lists would contain it; use --store-password-file PATH.',
-  )
+  expect(parse('--test-key', 'abcd').flags).toEqual(flag('test-key', 'abcd'))
+  expect(parse('--test-key-file', 'f').flags).toEqual(flag('test-key', 'f', true))
 })
 
 test.each([
@@ -180,6 +155,100 @@ test.each([
   [['--test-key=abcd', '--test-key-file=f'], 'Flag --test-key is given twice.'],
   [['--node'], 'Flag --node needs a value: URL[,URL].'],
   [['--node', '--once'], 'Flag --node needs a value: URL[,URL].'],
+  [
+    ['--store-password', 'x'],
+    'A secret cannot be given as --store-password, since process lists would contain it; use --store-password-file PATH.',
+  ],
 ] as const)('parseArguments: refuses %p', (args, message) => {
-  expect(catchUsage(...args)).toBe(message)
+  expect(() => parse(...args)).toThrow(new Failure('usage', message))
+})
+
+const elastic = (url: string, prefix: string, [user, password]: readonly string[] = []) => ({
+  ...{ type: 'elastic', url, prefix, user, password },
+})
+
+/** The accepted texts with their values, and refused ones. */
+const readers: Readonly<
+  Record<string, readonly [{ read(text: string): unknown }, Readonly<Record<string, unknown>>, readonly string[]]>
+> = {
+  count: [count(1, 256), { 1: 1, 256: 256 }, ['0', '257', '1e2', ' 2', '0x10', '1.0', '-1', '+1', '', '１']],
+  duration: [
+    duration(100, 86_400_000),
+    { '100ms': 100, '10s': 10_000, '5m': 300_000, '2h': 7_200_000, '1d': 86_400_000 },
+    ['99ms', '2d', '10', '10 s', '1.5s', 's', '-1s', '10S'],
+  ],
+  yesNo: [yesNo, { true: true, false: false }, ['TRUE', '1', 'yes', '']],
+  basePath: [
+    basePath,
+    { '/': '', '/iost': '/iost', '/iost/': '/iost', '/a/b-c_d.e~1': '/a/b-c_d.e~1', '/.well': '/.well' },
+    ['', 'iost', '//', '/a//b', '/a b', '/%61', '/a?b', '/a#b', '/..', '/a/./b', '/:x', '/*', '/中'],
+  ],
+  address: [
+    address,
+    {
+      '127.0.0.1:8080': { host: '127.0.0.1', port: 8080 },
+      'localhost:0': { host: 'localhost', port: 0 },
+      '[::1]:65535': { host: '::1', port: 65_535 },
+    },
+    ['8080', ':8080', '127.0.0.1', '::1:80', 'a:65536', 'a:-1', 'http://a:80', 'a b:80'],
+  ],
+  nodeUrls: [
+    nodeUrls,
+    { 'http://a:30001/, https://user:word@b/rpc': ['http://a:30001', 'https://user:word@b/rpc'] },
+    [
+      ...['', 'a:30001', 'ftp://a', 'http://a,', 'http://a?x=1', 'http://a#x', 'http://'],
+      ...['http://user:100%@a', 'http://user%:41@a', 'archive:https://user:100%@a'],
+    ],
+  ],
+  pathOrUrl: [
+    pathOrUrl,
+    { 'prices.json': { path: 'prices.json' }, 'https://a/p.json': { url: 'https://a/p.json' } },
+    ['ftp://a/p', ''],
+  ],
+  testKey: [
+    testKey,
+    { off: 'off', 'try-it': 'try-it', ['x'.repeat(100)]: 'x'.repeat(100) },
+    ['abc', 'with space', 'a&b=c', 'x'.repeat(101)],
+  ],
+  storeAddress: [
+    storeAddress,
+    {
+      'sqlite:data/my chain.sqlite': { type: 'sqlite', path: 'data/my chain.sqlite' },
+      'http://127.0.0.1:9200': elastic('http://127.0.0.1:9200', 'iostlens'),
+      'http://127.0.0.1:9200/': elastic('http://127.0.0.1:9200', 'iostlens'),
+      'https://es.example:443/main': elastic('https://es.example', 'main'),
+      'https://es.example/behind/proxy/main': elastic('https://es.example/behind/proxy', 'main'),
+      'http://us%40er:p%3Aw@es:9200/main': elastic('http://es:9200', 'main', ['us@er', 'p:w']),
+      'https://us,er:p,w@a:9200,b,[::1]:9201/behind/main': elastic('https://a:9200,b,[::1]:9201/behind', 'main', [
+        'us,er',
+        'p,w',
+      ]),
+    },
+    [
+      ...['', 'sqlite:', 'data.sqlite', 'postgres://a/b', 'http://a/Upper', 'http://a/_x', 'http://a/x*'],
+      ...['http://a/x?y=1', 'http://a,/x', 'http://a,b:c/x', 'http://a,http://b/x'],
+      ...['http://user:100%@a/x', 'http://user:%ff@a/x'],
+    ],
+  ],
+  publicUrl: [
+    publicUrl,
+    {
+      'https://iost.example': 'https://iost.example/',
+      'http://host:81/behind/': 'http://host:81/behind/',
+      'https://a/b': 'https://a/b/',
+    },
+    ['iost.example', 'ftp://a/', 'https://user:word@a/', 'https://a/?b', 'https://a/#b', ''],
+  ],
+}
+
+test.each(Object.entries(readers))(
+  '%s: some texts are accepted, and others refused',
+  (_, [{ read }, accepted, refused]) => {
+    for (const [text, value] of Object.entries(accepted)) expect([text, read(text)]).toEqual([text, value])
+    for (const text of refused) expect([text, read(text)]).toEqual([text, undefined])
+  },
+)
+
+test('duration: the rule names the limits', () => {
+  expect(duration(100, 86_400_000).rule).toBe('a time from 100ms to 1d, such as 500ms, 10s, 5m, 12h, 90d')
 })

@@ -5,24 +5,15 @@ import { environmentName, settingNames } from './settings.ts'
 import { createScreen } from './stderr.ts'
 
 async function outcome(args: readonly string[], environment: Record<string, string> = {}) {
-  const out: string[] = []
-  let err = ''
-  const screen = createScreen({
-    write: text => {
-      err += text
-    },
-    isTerminal: false,
-    columns: () => 80,
-  })
-  const stop = () => new AbortController().signal
-  const provingProgram = new URL('../proving-thread.ts', import.meta.url)
-  const writingProgram = new URL('../writing-thread.ts', import.meta.url)
+  const [out, err]: [string[], string[]] = [[], []]
   const code = await run(args, {
-    ...{ version: '1.2.3', environment, screen, stop, provingProgram, writingProgram },
-    out: line => out.push(line),
-    droppedLines: () => 0,
+    ...{ version: '1.2.3', environment, out: line => out.push(line), droppedLines: () => 0 },
+    screen: createScreen({ write: text => err.push(text), isTerminal: false, columns: () => 80 }),
+    stop: () => new AbortController().signal,
+    provingProgram: new URL('../proving-thread.ts', import.meta.url),
+    writingProgram: new URL('../writing-thread.ts', import.meta.url),
   })
-  return { code, out: out.join('\n'), err }
+  return { code, out: out.join('\n'), err: err.join('') }
 }
 
 test('run: --help lists every command', async () => {
@@ -58,36 +49,25 @@ test('run: every setting belongs to some command', () => {
   expect(settingNames.filter(name => !used.has(name))).toEqual([])
 })
 
+const explained = (command: string): string => `'iostlens ${command}--help' explains the command.`
+const LISTED = "'iostlens --help' lists the commands."
+const KEYS = "'keys' must be followed by one of: add, list, show, change, rotate, revoke, export, import."
+
 test.each([
-  [[], 'No command is given.', "'iostlens --help' lists the commands."],
-  [['srve'], "Unknown command 'srve'; the nearest one is 'serve'.", "'iostlens --help' lists the commands."],
+  ['', 'No command is given.', LISTED],
+  ['srve', "Unknown command 'srve'; the nearest one is 'serve'.", LISTED],
+  ['keys', KEYS, explained('keys ')],
+  ['keys ad', `Unknown command 'keys ad'; ${KEYS}`, explained('keys ')],
+  ['keys add', "Command 'keys add' needs the argument NAME.", explained('keys add ')],
+  ['keys list x', "Command 'keys list' takes no argument; 'x' is one too many.", explained('keys list ')],
+  ['load', "Command 'load' needs a node.", 'Set it with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.'],
   [
-    ['keys'],
-    "'keys' must be followed by one of: add, list, show, change, rotate, revoke, export, import.",
-    "'iostlens keys --help' explains the command.",
-  ],
-  [
-    ['keys', 'ad'],
-    "Unknown command 'keys ad'; 'keys' must be followed by one of: add, list, show, change, rotate, revoke, export, import.",
-    "'iostlens keys --help' explains the command.",
-  ],
-  [['keys', 'add'], "Command 'keys add' needs the argument NAME.", "'iostlens keys add --help' explains the command."],
-  [
-    ['keys', 'list', 'x'],
-    "Command 'keys list' takes no argument; 'x' is one too many.",
-    "'iostlens keys list --help' explains the command.",
-  ],
-  [
-    ['load'],
-    "Command 'load' needs a node.",
-    'Set it with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
-  ],
-  [
-    ['config', '--listne=a:1'],
+    'config --listne=a:1',
     "Unknown flag '--listne'; the nearest one is '--listen'.",
     "'iostlens config --help' lists the flags.",
   ],
-] as const)('run: %p is a usage error', async (args, message, help) => {
+])('run: %j is a usage error', async (line, message, help) => {
+  const args = line.split(' ').filter(Boolean)
   expect(await outcome(args)).toEqual({ code: 2, out: '', err: `iostlens: ${message}\n  ${help}\n` })
 })
 
@@ -96,35 +76,20 @@ test('run: config shows the source of each value, and no secret', async () => {
     IOSTLENS_STORE: 'http://elastic:hunter2@es:9200/main',
     IOSTLENS_STORE_PASSWORD: 'hunter3',
   })
-  const rows = new Map(
-    out
-      .split('\n')
-      .map(line => line.split(/ {2,}/))
-      .map(([flag, ...rest]) => [flag, rest]),
-  )
-  expect(code).toBe(0)
-  expect(rows.size).toBe(settingNames.length + 1)
-  expect([
-    rows.get('--listen'),
-    rows.get('--store'),
-    rows.get('--store-password'),
-    rows.get('--test-key'),
-    rows.get('--deadline'),
-    rows.get('--node'),
-  ]).toEqual([
-    ['IOSTLENS_LISTEN', '[::1]:0', 'flag'],
-    ['IOSTLENS_STORE', 'http://***@es:9200/main', 'environment'],
-    ['IOSTLENS_STORE_PASSWORD', '***', 'environment'],
-    ['IOSTLENS_TEST_KEY', '***', 'flag'],
-    ['IOSTLENS_DEADLINE', '10s', 'default'],
-    ['IOSTLENS_NODE', '(not set)', 'default'],
+  const rows = out.split('\n').map(line => line.split(/ {2,}/).join('  '))
+  expect([code, rows.length]).toEqual([0, settingNames.length + 1])
+  for (const row of [
+    '--listen  IOSTLENS_LISTEN  [::1]:0  flag',
+    '--store  IOSTLENS_STORE  http://***@es:9200/main  environment',
+    '--store-password  IOSTLENS_STORE_PASSWORD  ***  environment',
+    '--test-key  IOSTLENS_TEST_KEY  ***  flag',
+    '--deadline  IOSTLENS_DEADLINE  10s  default',
+    '--node  IOSTLENS_NODE  (not set)  default',
   ])
+    expect(rows).toContain(row)
   expect(out).not.toMatch(/hunter|try-it/)
-})
-
-test('run: the default store is in the data folder', async () => {
-  const { out } = await outcome(['config', '--data', '/var/chain'])
-  expect(out).toMatch(/^--store +IOSTLENS_STORE +sqlite:\/var\/chain\/iostlens\.sqlite +default$/m)
+  const other = await outcome(['config', '--data', '/var/chain'])
+  expect(other.out).toMatch(/^--store +IOSTLENS_STORE +sqlite:\/var\/chain\/iostlens\.sqlite +default$/m)
 })
 
 test('run: --version prints one line', async () => {
@@ -140,18 +105,15 @@ test('run: indices print needs no store', async () => {
   expect([names.every(name => name.startsWith('main-')), names.includes('main-blocks-000000')]).toEqual([true, true])
 })
 
-test('run: user and password of the store must both be given', async () => {
-  const es = { IOSTLENS_STORE: 'http://127.0.0.1:1/x' }
-  const messages = await Promise.all([
-    outcome(['indices', 'check', '--store-user', 'u'], es),
-    outcome(['indices', 'check'], { ...es, IOSTLENS_STORE_PASSWORD: 'p' }),
-    outcome(['indices', 'check', '--store-user', 'u'], { ...es, IOSTLENS_STORE_API_KEY: 'k' }),
-  ])
-  expect(messages.map(({ code, err }) => [code, err.split('\n')[0]])).toEqual([
-    [2, "iostlens: The Elasticsearch user 'u' is set without a password."],
-    [2, 'iostlens: An Elasticsearch password is set without a user.'],
-    [2, 'iostlens: Both a user and an API key of Elasticsearch are set; set only one of them.'],
-  ])
+test.each([
+  [{ USER: 'u' }, "The Elasticsearch user 'u' is set without a password."],
+  [{ PASSWORD: 'p' }, 'An Elasticsearch password is set without a user.'],
+  [{ USER: 'u', API_KEY: 'k' }, 'Both a user and an API key of Elasticsearch are set; set only one of them.'],
+])('run: credentials %p of the store are refused', async (given, message) => {
+  const named = Object.entries(given).map(([name, value]) => [`IOSTLENS_STORE_${name}`, value])
+  const environment = { IOSTLENS_STORE: 'http://127.0.0.1:1/x', ...Object.fromEntries(named) }
+  const { code, err } = await outcome(['indices', 'check'], environment)
+  expect([code, err.split('\n')[0]]).toEqual([2, `iostlens: ${message}`])
 })
 
 test('run: a password in a URL on the command line is refused by every flag and argument, and read from the environment', async () => {
@@ -169,15 +131,10 @@ test('run: a password in a URL on the command line is refused by every flag and 
       const lines = command.words === undefined ? named : [...named, words.map(() => url)]
       for (const line of lines) {
         const { code, out, err } = await outcome([...command.name.split(' '), ...line])
-        expect([command.name, line[0], code, out, err]).toEqual([
-          command.name,
-          line[0],
-          2,
-          '',
-          expect.stringMatching(
-            /has a password, and process lists would contain it\.\n {2}.*IOSTLENS_[A-Z_]+ .*environment/,
-          ),
-        ])
+        expect([command.name, line[0], code, out]).toEqual([command.name, line[0], 2, ''])
+        expect(err).toMatch(
+          /has a password, and process lists would contain it\.\n {2}.*IOSTLENS_[A-Z_]+ .*environment/,
+        )
         expect(err).not.toContain('hunter2')
       }
     }
@@ -195,16 +152,13 @@ test.each([
   ['the environment', ['keys', 'list', '--store', 'sqlite:/'], { IOSTLENS_LOG_FORMAT: 'json' }],
   ['a command line that is wrong itself', ['kyes', '--log-format=json'], {}],
   ['a wrong setting', ['load', '--log-format=json', '--threads', '0'], {}],
-] as const)(
-  'run: the reason for which a process ends is one line of JSON if the log is: %s',
-  async (_, args, environment) => {
-    const { code, err } = await outcome(args, environment)
-    const line = JSON.parse(err)
-    expect([err.split('\n').length, code]).toEqual([2, 2])
-    expect(line).toEqual({
-      ...{ time: expect.any(String), level: 'error', message: expect.any(String), kind: expect.any(String) },
-      ...(line.help === undefined ? {} : { help: expect.any(String) }),
-      exit_code: 2,
-    })
-  },
-)
+] as const)('run: the reason for an end is one line of JSON: %s', async (_, args, environment) => {
+  const { code, err } = await outcome(args, environment)
+  const line = JSON.parse(err)
+  expect([err.split('\n').length, code]).toEqual([2, 2])
+  expect(line).toEqual({
+    ...{ time: expect.any(String), level: 'error', message: expect.any(String), kind: expect.any(String) },
+    ...(line.help === undefined ? {} : { help: expect.any(String) }),
+    exit_code: 2,
+  })
+})

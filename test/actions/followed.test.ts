@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { absent, refuseBeyondLoaded } from '#actions/find/loading.ts'
-import type { Failure } from '#failure/failure.ts'
+import { createKey } from '#keys/key.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
@@ -12,10 +12,127 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { hashesOf } from '../generator/block.ts'
+import { aboveOf, type ForkBlock } from '../head/fork-node.ts'
+import { type ForkStand, STORES, withStand } from '../head/stand.ts'
+import { serviceOn } from '../support/processes/service.ts'
+
+const MANY = 50
+
+/** The transactions of these blocks without the base transactions. */
+const usersOf = (line: readonly ForkBlock[]) => line.flatMap(({ made }) => hashesOf(made).slice(1))
+
+/** A service whose node has in its pool the transactions that another branch had packed. */
+async function walletOn(stand: ForkStand) {
+  const { base } = stand.forks
+  const packed = aboveOf(stand.forks.growLine(base, 40, 2), base.made.height)
+  const tip = stand.forks.growLine(base, 1, 100)
+  stand.show(tip, base.made.height)
+  await stand.probe()
+  await stand.follower.poll(new AbortController().signal)
+  const [first, second] = ['a', 'b'].map(name =>
+    createKey(name, { perSecond: 1_000_000, perDay: 1_000_000 }, { now: 0 }),
+  )
+  if (first === undefined || second === undefined) throw new Error('There is no key.')
+  const service = serviceOn(stand.store, {
+    ...{ node: stand.client, head: stand.follower, clock: stand.clock },
+    keys: [first.stored, second.stored],
+  })
+  const asked: string[] = []
+  for (const node of [stand.node, stand.other])
+    node.meddle = call => {
+      asked.push(call)
+      return undefined
+    }
+  const onTip = new Set(usersOf([tip]))
+  return {
+    tip,
+    pending: [...new Set(usersOf(packed))].filter(hash => !onTip.has(hash)),
+    keys: [first.key, second.key] as const,
+    ask: async (hash: string, key: string) => {
+      const response = await service.ask(
+        `/api/?module=transaction&action=get-transaction-detail&tx_hash=${hash}&apikey=${key}`,
+      )
+      const { data } = (await response.json()) as { data?: { status: string } }
+      return `${response.status} ${data?.status}`
+    },
+    calls: () => asked.splice(0).filter(call => call === 'getTxByHash').length,
+  }
+}
+
+test.each(STORES)(
+  'pending transactions requested one by one, all at once: %s: each is answered, equal requests share one call, and another key does not wait for all of them',
+  (_name, open) =>
+    withStand(open, 29, async stand => {
+      const { tip, pending, keys, ask, calls } = await walletOn(stand)
+      const hashes = pending.slice(0, MANY)
+      expect(hashes.length).toBe(MANY)
+      const ended: string[] = []
+      const note = async (name: string, answer: Promise<string>): Promise<string> => {
+        const said = await answer
+        ended.push(name)
+        return said
+      }
+      const own = hashes.map(hash => note('own', ask(hash, keys[0])))
+      const other = note('other', ask(pending[MANY] ?? '', keys[1]))
+      expect([...(await Promise.all(own)), await other]).toEqual(Array(MANY + 1).fill('200 PENDING'))
+      expect(ended.at(-1)).toBe('own')
+      expect(calls()).toBe(MANY + 1)
+      const same = await Promise.all(hashes.map(() => ask(pending[MANY + 1] ?? '', keys[0])))
+      expect([new Set(same), calls()]).toEqual([new Set(['200 PENDING']), 1])
+      // Transactions on the followed branch cause no request to a node.
+      const packed = await Promise.all(usersOf([tip]).map(hash => ask(hash, keys[0])))
+      expect([new Set(packed), calls()]).toEqual([new Set(['200 PACKED']), 0])
+    }),
+)
+
+const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
+const UNKNOWN = [
+  `transaction&action=get-transaction-detail&tx_hash=${HASH}`,
+  `transaction&action=get-transaction-receipt&tx_hash=${HASH}`,
+  'block&action=get-block-detail&number=70',
+  `block&action=get-block-detail&hash=${HASH}`,
+]
+
+/** Grows blocks, which are irreversible at once, and lets both nodes have them. */
+function stands(stand: ForkStand, from: ForkBlock, blocks: number): ForkBlock {
+  const head = stand.forks.growLine(from, blocks, 1)
+  stand.show(head, head.made.height)
+  return head
+}
+const statuses = async (stand: ForkStand): Promise<readonly number[]> =>
+  stand.done(
+    Promise.all(
+      UNKNOWN.map(async query => (await stand.service.ask(`/api/?module=${query}&apikey=${stand.service.key}`)).status),
+    ),
+  )
+
+test('where every block is irreversible at once: unknown things are not found, even if the node was last seen below the published height', () =>
+  withStand(STORES[0][1], 23, async stand => {
+    const first = stands(stand, stand.forks.base, 5)
+    await stand.load()
+    await stand.probe()
+    expect(await statuses(stand)).toEqual([404, 404, 404, 404])
+    const next = stands(stand, first, 5)
+    await stand.load()
+    let looks = 0
+    for (const node of [stand.node, stand.other])
+      node.meddle = call => {
+        if (call === 'getChainInfo') looks += 1
+        return undefined
+      }
+    expect(await statuses(stand)).toEqual([404, 404, 404, 404])
+    // All queries shared one probe of the node, or the next one.
+    expect([1, 2]).toContain(looks)
+    // A node that is behind cannot tell whether something exists.
+    stands(stand, next, 5)
+    await stand.load()
+    stands(stand, next, 2)
+    expect(await statuses(stand)).toEqual([503, 503, 503, 503])
+  }))
 
 type Params = Readonly<Record<string, string>>
 
-const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 /** A block above the published one that has a second transaction. */
 const AT = 804
 const { block } = (await recordedBlocks())[AT] ?? {}
@@ -26,23 +143,19 @@ const HEIGHT = 100
 const { store, destroy } = await temporarySqlite()
 await fillFromRecording(store, { to: HEIGHT })
 
-const ends: (() => Promise<void>)[] = [destroy]
-afterAll(async () => {
-  for (const end of ends) await end()
-})
+const ends = new AsyncDisposableStack()
+ends.defer(destroy)
+afterAll(() => ends.disposeAsync())
 
 /** A monitored node with a fault. `to`: the height of its chain. */
 async function startNode(fault: Fault = () => undefined, to?: number) {
   const faulty = await startFaultyNode(fault, to)
   const clock = handClock()
   const node = createNode({ urls: [faulty.url], clock })
-  ends.unshift(async () => {
-    node.close()
-    await faulty[Symbol.asyncDispose]()
-  })
+  ends.use(faulty)
+  ends.defer(node.close)
   return { node, clock, faulty }
 }
-/** A node of the stored chain. */
 async function watched(fault?: Fault): Promise<Node> {
   const { node } = await startNode(fault)
   await node.watch(() => store.identity())
@@ -66,22 +179,11 @@ describe('a service that follows a node', () => {
     ['get-account-tx', { account: 'admin' }],
     ['get-contract-tx', { contract: 'token.iost' }],
     ['get-subaccount-list', { account: 'admin' }],
-  ] as const)(
-    '%s: a range beyond the loaded height is refused as loading while the load is far behind',
-    async (action, params) => {
-      const { total } = await asked(action, { ...params, end_block: '100' })
-      for (const range of [
-        { start_block: '101' },
-        { end_block: '4000' },
-        { start_time: '2100-01-01T00:00:00Z' },
-        { end_seq: `${Number(total) + 1}` },
-        { start_seq: `${Number(total) + 2}` },
-      ])
-        expect(await refusal(asked(action, { ...params, ...range }))).toMatchObject({ kind: 'loading' })
-      const after = { ...params, sort: 'asc', start_seq: `${Number(total) + 1}` }
-      expect(await asked(action, after)).toHaveProperty('total', 0)
-    },
-  )
+  ] as const)('%s: a range beyond the loaded height is loading', async (action, params) => {
+    const { total } = await asked(action, { ...params, end_block: '100' })
+    for (const range of [{ start_block: '101' }, { end_seq: `${Number(total) + 1}` }])
+      expect(await refusal(asked(action, { ...params, ...range }))).toMatchObject({ kind: 'loading' })
+  })
 
   test('get-latest-block, get-overview: the head of the chain is reported beside the published height', async () => {
     expect((await asked('get-latest-block')).block.number).toBe(4851)
@@ -101,27 +203,24 @@ describe('a service that follows a node', () => {
 
 describe('a transaction above the published height, when the node alters some answers', () => {
   const changing =
-    (call: RegExp, change: (text: string) => string): Fault =>
+    (call: RegExp, from: RegExp | string, to: string): Fault =>
     async ({ path }, truth) =>
-      call.test(path) ? new Response(change(await truth())) : undefined
+      call.test(path) ? new Response((await truth()).replace(from, to)) : undefined
   const byHash = /^\/getTxByHash\//
-  const inBlock = new RegExp(`^/getBlockByNumber/${AT}/true`)
+  const inBlock = new RegExp(`^/getBlockBy(?:Number/${AT}|Hash/${block?.hash})/true`)
+  const packed = changing(inBlock, '"IRREVERSIBLE"', '"PENDING"')
   const beside = async (fault: Fault) => asked('get-transaction-detail', { tx_hash }, await watched(fault))
 
   test("it is answered as its block proves it, even if the node's answer by hash differs", async () => {
-    const forged = changing(byHash, text => text.replace(/"message": ?"[^"]*"/, '"message":"forged"'))
+    const forged = changing(byHash, /"message": ?"[^"]*"/, '"message":"forged"')
     expect(await beside(forged)).toEqual(await asked('get-transaction-detail', { tx_hash }))
   })
 
   test('it is PACKED, without a number, in a block that is not irreversible', async () => {
-    const packed = changing(inBlock, text => text.replace('"IRREVERSIBLE"', '"PENDING"'))
     expect(await beside(packed)).toMatchObject({ status: 'PACKED', block_number: '-1' })
   })
 
   test('search: a match reports whether it is irreversible', async () => {
-    const packed = changing(new RegExp(`^/getBlockBy(?:Number/${AT}|Hash/${block?.hash})/true`), text =>
-      text.replace('"IRREVERSIBLE"', '"PENDING"'),
-    )
     for (const [node, status] of [
       [honest, 'IRREVERSIBLE'],
       [await watched(packed), 'PACKED'],
@@ -137,15 +236,15 @@ describe('a transaction above the published height, when the node alters some an
   })
 
   test.each([
-    ['another block is named', changing(byHash, text => text.replace(`"${AT}"`, `"${AT + 1}"`))],
-    ['the block is not one', changing(inBlock, text => text.replace(/"gas_usage": ?\d+/g, '"gas_usage":7'))],
-    ['a text of it was forged', changing(inBlock, text => text.replace(/"gas_limit": ?\d+/g, '"gas_limit":7'))],
+    ['another block is named', changing(byHash, `"${AT}"`, `"${AT + 1}"`)],
+    ['the block is not one', changing(inBlock, /"gas_usage": ?\d+/g, '"gas_usage":7')],
+    ['a text of it was forged', changing(inBlock, /"gas_limit": ?\d+/g, '"gas_limit":7')],
   ] as const)('it is refused when %s', async (_, fault) => {
     expect((await refusal(beside(fault))).kind).toBe('bad_block')
   })
 })
 
-const UNKNOWN: readonly (readonly [action: string, params: Params])[] = [
+const ABSENT: readonly (readonly [action: string, params: Params])[] = [
   ['get-transaction-detail', { tx_hash: HASH }],
   ['get-transaction-action', { tx_hash: HASH }],
   ['get-transaction-receipt', { tx_hash: HASH }],
@@ -155,10 +254,9 @@ const UNKNOWN: readonly (readonly [action: string, params: Params])[] = [
   ['get-block-tx', { hash: HASH }],
 ]
 
-/** The kinds of failures for things that the whole recorded chain does not have. */
 async function kindsOf(node: Node) {
   const kinds = new Set<string>()
-  for (const [action, params] of UNKNOWN)
+  for (const [action, params] of ABSENT)
     for (const compat of ['none', 'iostabc'] as const)
       kinds.add((await refusal(askText(action, params, { deps: { node }, compat }))).kind)
   return [...kinds]
@@ -215,8 +313,7 @@ const viewAt = (height: number, lib: number) => ({ at: { height, hash: '', time:
 const nodeAt = (lib?: number) => (lib === undefined ? undefined : spokenNode({}, { libBlock: lib }))
 
 test.each([
-  // A missing thing is not found up to a thousand blocks behind, and not loaded yet beyond. The larger last irreversible
-  // block of the store and the followed node counts.
+  // Up to a thousand blocks behind it is not found. The larger last irreversible block of store and node counts.
   [5000, 6000, undefined, undefined],
   [5000, 6001, undefined, 6001],
   [0, 0, undefined, undefined],
@@ -234,7 +331,7 @@ test.each([
 type Range = Parameters<typeof refuseBeyondLoaded>[1]
 const TIME = '1970-01-01T00:00:00.000000051Z'
 
-test.each([
+test.each<readonly [Range, string | undefined, number?, number?]>([
   [{ start_block: 5001n }, "'start_block' 5001"],
   [{ start_block: 1n, end_block: 5001n }, "'end_block' 5001"],
   [{ start_time: 51n }, `'start_time' ${TIME}`],
@@ -249,18 +346,11 @@ test.each([
   // The load is not far behind.
   [{ start_block: 5001n, end_time: 51n, end_seq: 21n }, undefined, 6000],
   [{ start_block: 5001n }, undefined, 5000, 6000],
-] as readonly (readonly [Range, string | undefined, number?, number?])[])(
+])(
   'refuseBeyondLoaded: with 5000 blocks and 20 rows %p is refused for %p',
   (range, what, lib = 6001, ofNode = undefined) => {
-    let failure: Failure | undefined
-    try {
-      refuseBeyondLoaded({ view: viewAt(5000, lib), node: nodeAt(ofNode) }, range, 20)
-    } catch (error) {
-      failure = error as Failure
-    }
-    const message = `The data for ${what} is not available yet: loaded up to block 5000 of 6001.`
-    expect([failure?.kind, failure?.message]).toEqual(
-      what === undefined ? [undefined, undefined] : ['loading', message],
-    )
+    const refuse = () => refuseBeyondLoaded({ view: viewAt(5000, lib), node: nodeAt(ofNode) }, range, 20)
+    if (what === undefined) refuse()
+    else expect(refuse).toThrow(`The data for ${what} is not available yet: loaded up to block 5000 of 6001.`)
   },
 )

@@ -24,42 +24,38 @@ const past = plainPast(blocks)
 const random = seeded(22)
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
 const iost = (units: bigint): string => fromUnits(units, 8)
+const height = (): number => Math.floor(random() * blocks.length)
 
-/** Owners of IOST. */
 const owners = [...past.changes.keys()].flatMap(id => (id.startsWith('iost/') ? [id.slice('iost/'.length)] : []))
 
 describe('answers of the past', () => {
   test('get-account-balance: answers at random heights match a replay of the blocks', async () => {
     for (let at = 0; at < 120; at++) {
-      const [account, height] = [one(owners), Math.floor(random() * blocks.length)]
-      const { available, frozen, list } = plainHeld(past, `iost/${account}`, height)
+      const [account, at_block] = [one(owners), height()]
+      const { available, frozen, list } = plainHeld(past, `iost/${account}`, at_block)
       const entries = list.map(([amount, time]) => ({ amount: iost(BigInt(amount ?? 0)), time }))
-      expect([account, await ask('get-account-balance', { account, at_block: String(height) })]).toMatchObject([
-        account,
-        { balance: iost(available), frozen_balance: { total: iost(frozen), list: entries }, at_block: height },
-      ])
+      const expected = { balance: iost(available), frozen_balance: { total: iost(frozen), list: entries }, at_block }
+      const said = await ask('get-account-balance', { account, at_block: String(at_block) })
+      expect([account, said]).toMatchObject([account, expected])
     }
   })
 
   const voters = new Set(plainBallots(blocks).map(({ voter }) => voter))
   const some = [...Array.from({ length: 20 }, () => one(owners)), 'busyhub', 'vote.iost', 'deadaddr', '0']
-  test.each([
+  test.each<readonly [string, readonly Params[]]>([
     ['get-account-balance', some.map(account => ({ account }))],
     ['get-token-list', some.map(account => ({ account }))],
     ['get-account-assets', [...voters, ...some].map(account => ({ account }))],
     ['get-token-holder', ['iost', 'ram', 'contribute', 'big8'].map(token => ({ token, page: '2', size: '7' }))],
     ['get-producer-voter', ['producer000', 'prod_01', 'prod_02', 'prod_11'].map(producer => ({ producer }))],
     ['get-producer-voter', [{ producer: 'prod_02', page: '2', size: '2' }]],
-  ] as readonly (readonly [string, readonly Params[]])[])(
-    '%s: the answer after the last block is the current one',
-    async (action, calls) => {
-      for (const asked of calls) {
-        const { at_block, at_time, ...then } = await ask(action, { ...asked, at_block: String(blocks.length - 1) })
-        expect([at_block, BigInt(Date.parse(at_time))]).toEqual([4851, (blocks.at(-1)?.time ?? 0n) / 1_000_000n])
-        expect(then).toEqual(await ask(action, asked))
-      }
-    },
-  )
+  ])('%s: the answer after the last block is the current one', async (action, calls) => {
+    for (const asked of calls) {
+      const { at_block, at_time, ...then } = await ask(action, { ...asked, at_block: String(blocks.length - 1) })
+      expect([at_block, BigInt(Date.parse(at_time))]).toEqual([4851, (blocks.at(-1)?.time ?? 0n) / 1_000_000n])
+      expect(then).toEqual(await ask(action, asked))
+    }
+  })
 
   test('get-token-list: at genesis there are the tokens of genesis', async () => {
     for (const account of ['admin', 'deadaddr', ...Array.from({ length: 10 }, () => one(owners))]) {
@@ -90,7 +86,7 @@ describe('get-balance-history', () => {
   const some = Array.from({ length: 25 }, () => one(owners))
 
   test.each([...new Set([...some, ...lockers, 'busyhub'])])(
-    '%s: changes and the balance after each block match a replay',
+    '%s: changes and balances match a replay',
     async account => {
       const rows: Row[] = []
       for (let page = 1; ; page++) {
@@ -131,7 +127,6 @@ describe('get-balance-history', () => {
 })
 
 const ballots = plainBallots(blocks)
-const height = (): number => Math.floor(random() * blocks.length)
 const tokens = [...new Set([...past.changes.keys()].map(id => id.slice(0, id.indexOf('/'))))]
 
 test('get-producer-voter: at random heights the voters match a replay', async () => {
@@ -139,10 +134,7 @@ test('get-producer-voter: at random heights the voters match a replay', async ()
   for (let at = 0; at < 40; at++) {
     const [producer, then] = [one(producers), height()]
     const until = ballots.filter(each => each.producer === producer && each.height <= then)
-    const voters = plainTally(until, ({ voter }) => voter).map(([account, votes]) => ({
-      account,
-      votes: fromUnits(votes, 8),
-    }))
+    const voters = plainTally(until, ({ voter }) => voter).map(([account, votes]) => ({ account, votes: iost(votes) }))
     const said = await ask('get-producer-voter', { producer, at_block: String(then) })
     expect([producer, said]).toMatchObject([producer, { voters, at_block: then }])
     expect(said.voters.length).toBe(voters.length)
@@ -167,14 +159,17 @@ describe('get-token-holder of the past', () => {
 
   /** The holders of a token at each height of a chain that begins with these lists of transactions. */
   const holdersOf = async (token: string, lists: readonly (readonly Transaction[])[], heights: readonly number[]) => {
-    const { store, destroy } = await temporarySqlite()
-    await commitRuns(store, [chainOf([genesis()], ...lists)], { lib: lists.length })
-    const found: (readonly [string, string])[][] = []
+    await using place = await temporarySqlite()
+    await commitRuns(place.store, [chainOf([genesis()], ...lists)], { lib: lists.length })
+    const found: string[] = []
     for (const at of heights) {
-      const { holders } = await ask('get-token-holder', { token, at_block: String(at) }, { deps: { store } })
-      found.push(holders.map(({ account, balance }: Params) => [account, balance]))
+      const { holders } = await ask(
+        'get-token-holder',
+        { token, at_block: String(at) },
+        { deps: { store: place.store } },
+      )
+      found.push(holders.map(({ account, balance }: Params) => `${account} ${balance}`).join(', '))
     }
-    await destroy()
     return found
   }
   const moved = (name: string, ...args: readonly string[]) => [
@@ -184,13 +179,7 @@ describe('get-token-holder of the past', () => {
   test('a holder whose name cannot occur in a row is in the ranking', async () => {
     const gift = (name: string) => moved('transfer', 'iost', 'alice00', name, '1', '')
     const lists = [gift(' .iost'), ...Array.from({ length: 9 }, () => gift('bob0000'))]
-    expect(await holdersOf('iost', lists, [2])).toEqual([
-      [
-        ['alice00', '998'],
-        [' .iost', '1'],
-        ['bob0000', '1'],
-      ],
-    ])
+    expect(await holdersOf('iost', lists, [2])).toEqual(['alice00 998,  .iost 1, bob0000 1'])
   })
 
   test('an owner whose last RAM was used up without a movement is in the ranking', async () => {
@@ -199,34 +188,22 @@ describe('get-token-holder of the past', () => {
     for (const later of [0, 9]) {
       const more = Array.from({ length: later }, () => moved('issue', 'ram', 'bob0000', '1'))
       const lists = [moved('transfer', 'ram', 'alice00', 'bob0000', '10', ''), used, ...more]
-      expect(await holdersOf('ram', lists, [1, 2])).toEqual([
-        [
-          ['alice00', '99990'],
-          ['bob0000', '10'],
-        ],
-        [['bob0000', '10']],
-      ])
+      expect(await holdersOf('ram', lists, [1, 2])).toEqual(['alice00 99990, bob0000 10', 'bob0000 10'])
     }
   })
 
   test('the ranking found for one page is reused for the next one, by token and block', async () => {
     const cache = createRankingCache()
-    const [found, made]: [string[], string[]] = [[], []]
-    const rankings: RankingCache = {
-      get: key => {
-        const known = cache.get(key)
-        if (known !== undefined) found.push(key)
-        return known
-      },
-      put: (key, ...value) => {
-        made.push(key)
-        cache.put(key, ...value)
-      },
+    const made: string[] = []
+    const put: RankingCache['put'] = (key, ...value) => {
+      made.push(key)
+      cache.put(key, ...value)
     }
+    const rankings = { ...cache, put }
     const asked = { token: 'iost', at_block: '3000', size: '5' }
     const first = await ask('get-token-holder', asked, { deps: { rankings } })
     const second = await ask('get-token-holder', { ...asked, page: '2' }, { deps: { rankings } })
-    expect([made.length, found]).toEqual([1, made])
+    expect(made.length).toBe(1)
     await ask('get-token-holder', { ...asked, at_block: '2999' }, { deps: { rankings } })
     expect(made.length).toBe(2)
     const whole = await ask('get-token-holder', { ...asked, size: '10' })
@@ -249,7 +226,6 @@ describe('the work limit of a ranking of the past, counted in steps', async () =
     query: Object.entries({ module: action.split('-')[1] ?? '', action, ...params }),
     options: { lang: 'en', format: 'bare', compat: 'none', numbers: 'string' } as const,
   })
-  /** Records each extension of the deadline, and its end. */
   const prolongInto = (given: Given[]) => (ms: number | undefined) => {
     given.push(ms)
     return () => void given.push('restored')
@@ -259,7 +235,7 @@ describe('the work limit of a ranking of the past, counted in steps', async () =
     ['get-token-holder', { token: 'iost', at_block: '2000' }, { size: '3', page: '2' }],
     ['get-producer-voter', { producer: 'producer000', at_block: '2000' }, { size: '3' }],
   ] as const)(
-    '%s: a page within the limit succeeds, beyond it gets 503 that names the export, and exports have no limit',
+    '%s: a page beyond the limit gets 503 that names the export, which has none',
     async (action, of, page) => {
       const limited = (rankingMs: number) => ask(action, { ...of, ...page }, { deps: { clock: counted(), rankingMs } })
       const expected = await ask(action, { ...of, ...page })

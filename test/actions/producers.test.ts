@@ -43,10 +43,7 @@ describe('get-producer-list', () => {
       })),
     )
     expect(whole.length).toBe(13)
-    for (const [sort, rows] of [
-      ['desc', whole],
-      ['asc', whole.toReversed()],
-    ] as const)
+    for (const [sort, rows] of Object.entries({ desc: whole, asc: whole.toReversed() }))
       for (const size of [1, 5, 13, 14])
         for (let page = 1; page <= Math.ceil(whole.length / size) + 1; page++) {
           const part = { producers: rows.slice((page - 1) * size, page * size), page, size, total: whole.length }
@@ -65,14 +62,12 @@ describe('get-producer-list', () => {
     const other = await ask('get-producer-detail', { producer: 'prod_02' }, { deps })
     expect([other.alias, other.social_media]).toEqual(['', {}])
     const listed: readonly Row[] = (await ask('get-producer-list', {}, { deps })).producers
-    expect(listed.filter(({ alias }) => alias !== '')).toMatchObject([
-      { account: 'prod_01', alias: '节点', alias_en: 'Node' },
-    ])
+    const named = [{ account: 'prod_01', alias: '节点', alias_en: 'Node' }]
+    expect(listed.filter(({ alias }) => alias !== '')).toMatchObject(named)
   })
 })
 
 test('get-producer-registration: every producer with votes is in the table, or names the block in which it was unregistered', async () => {
-  /** The last block in which each producer was unregistered, read from the receipts. */
   const left = new Map<string, { unregistered_block: number; unregistered_at: string }>()
   for (const { height, time, transactions } of blocks)
     for (const { funcName, content } of transactions.flatMap(({ receipt }) => receipt.receipts))
@@ -114,8 +109,8 @@ describe('get-producer-votes', () => {
   test('a chain of some months: after every block this and get-producer-list match a replay', async () => {
     const seed = seedOf(11)
     const chain = votedChain(seeded(seed), { quiet: 40, busy: 110 })
-    const { store, destroy } = await temporarySqlite()
-    const deps = { store }
+    await using place = await temporarySqlite()
+    const deps = { store: place.store }
     let [moved, short] = [0, 0]
     const compare = async (height: number): Promise<void> => {
       const blocks = chain.slice(0, height + 1).map(({ block }) => block)
@@ -127,20 +122,14 @@ describe('get-producer-votes', () => {
         const said = await ask('get-producer-votes', { producer }, { deps })
         const week = plainChangeOfWeek(own, last)
         const row = rows.find(({ account }) => account === producer)
-        expect([seed, height, producer, said, row?.votes_change_7d]).toEqual([
-          seed,
-          height,
-          producer,
-          whole(plainVoteDays(own, first, last)),
-          week,
-        ])
+        const expected = [seed, height, producer, whole(plainVoteDays(own, first, last)), week]
+        expect([seed, height, producer, said, row?.votes_change_7d]).toEqual(expected)
         moved += Number(week !== said.days.at(-1).change)
         short += Number(said.total < 31)
       }
     }
     const runs = chain.map(loaded => [loaded])
-    await commitRuns(store, runs, { lib: chain.length, onCommitted: compare })
-    await destroy()
+    await commitRuns(place.store, runs, { lib: chain.length, onCommitted: compare })
     // During the test the chain grew older than the period that is kept.
     expect([seed, moved > 100, short > 3 && short < 300]).toEqual([seed, true, true])
   })
@@ -169,20 +158,10 @@ test('get-vote-history: every vote has the balance of votes after it', async () 
 
 const last = blocks.length - 1
 
-type Reward = {
-  readonly producer: string
-  readonly block: number
-  readonly tx_hash: string
-  readonly action_name: string
-  readonly producer_amount: string
-  readonly added_for_voters: string
-  readonly taken_by_voters: string
-}
-
 const amount = (text: string | undefined): string => fromUnits(toUnits(text ?? '0', 8), 8)
 
 /** Rows computed from the receipts, without any code of `src/derive`. */
-function rowsOf(name: string, content: string): readonly Omit<Reward, 'block' | 'tx_hash'>[] {
+function rowsOf(name: string, content: string) {
   // Receipts of user contracts need not be JSON.
   if (!/^(?:token|vote_producer)\.iost\//.test(name)) return []
   const [action_name = '', said] = [name.split('/')[1], JSON.parse(content)]
@@ -190,9 +169,8 @@ function rowsOf(name: string, content: string): readonly Omit<Reward, 'block' | 
   const [first = '', second = '', third = '', fourth = ''] = Array.isArray(said) ? (said as string[]) : []
   switch (name) {
     case 'token.iost/transfer':
-      return first === 'iost' && second === 'bonus.iost'
-        ? [{ ...none, producer: third, action_name: 'exchangeIOST', producer_amount: amount(fourth) }]
-        : []
+      if (first !== 'iost' || second !== 'bonus.iost') return []
+      return [{ ...none, producer: third, action_name: 'exchangeIOST', producer_amount: amount(fourth) }]
     case 'vote_producer.iost/candidateWithdraw':
       return [{ ...none, producer: first, producer_amount: amount(second), added_for_voters: amount(third) }]
     case 'vote_producer.iost/topupVoterBonus':
@@ -206,7 +184,7 @@ function rowsOf(name: string, content: string): readonly Omit<Reward, 'block' | 
   }
 }
 
-const rewards: readonly Reward[] = blocks.flatMap(({ height, transactions }) =>
+const rewards = blocks.flatMap(({ height, transactions }) =>
   transactions.flatMap(({ hash, receipt }) =>
     (receipt.statusCode === 'SUCCESS' ? receipt.receipts : []).flatMap(({ funcName, content }) =>
       rowsOf(funcName, content).map(row => ({ ...row, block: height, tx_hash: hash })),
@@ -278,12 +256,8 @@ describe('get-reward-shares', () => {
       const expected = voters.map(voter => plainWeight(voter, producer, [start, end])).filter(({ isThere }) => isThere)
       const all = expected.reduce((sum, { weight }) => sum + weight, 0n)
       const length = timeOf(end) - timeOf(start)
-      expect([said.start_block, said.end_block, said.seconds, said.vote_seconds]).toEqual([
-        start,
-        end,
-        fromUnits(length, 9),
-        fromUnits(all, 17),
-      ])
+      const [seconds, vote_seconds] = [fromUnits(length, 9), fromUnits(all, 17)]
+      expect(said).toMatchObject({ start_block: start, end_block: end, seconds, vote_seconds })
       const shares = expected.map(({ voter, first, last, weight }) => ({
         account: voter,
         start_votes: fromUnits(first, 8),

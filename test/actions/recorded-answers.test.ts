@@ -1,6 +1,14 @@
 import { expect, test } from 'bun:test'
+import { askAtOneHeight } from '#actions/ask.ts'
+import { getAccountBalance } from '#actions/get-balance.ts'
+import { getContractTx } from '#actions/get-contract.ts'
+import { Exact } from '#chain/json.ts'
+import { withActionNames } from '#test/support/action-names.ts'
 import { refusal } from '#test/support/refusal.ts'
-import { askText } from '#test/support/stores/ask.ts'
+import { askQuery, askText } from '#test/support/stores/ask.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+import { systemClock } from '#time/clock.ts'
+import cases from './bad-requests.json'
 
 /** Short answers on the recorded chain, character by character: empty lists, missing things, and equal calls. */
 
@@ -10,11 +18,10 @@ const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 type Given = { readonly [name: string]: string }
 const COMPAT = { compat: 'iostabc' } as const
 
-/** The text of an empty page of a list. */
 const empty = (list: string, page = '1', size = 20, total = 0): string =>
   `{"${list}":[],"page":${page},"size":${size},"total":${total}}`
 
-const EMPTY: readonly (readonly [action: string, asked: Given, text: string])[] = [
+test.each<readonly [action: string, asked: Given, text: string]>([
   ['get-account-nfts', { account: 'admin' }, empty('nfts')],
   ...['99999', '9007199254740993', HUGE].map(
     page =>
@@ -42,9 +49,7 @@ const EMPTY: readonly (readonly [action: string, asked: Given, text: string])[] 
   ['get-transaction-list', { page: HUGE, size: '500' }, empty('transactions', HUGE, 500, 57_738)],
   ['get-transaction-action', { tx_hash: '9psjd8sKVxFWh4nDmVhgkQNemFxU8J4b5GapXCyykt4A' }, empty('actions', '1', 0)],
   ['get-wealth-list', { page: HUGE, size: '500' }, empty('wealth', HUGE, 500, 187)],
-]
-
-test.each(EMPTY)('%s: %j has no rows', async (action, asked, text) => {
+])('%s: %j has no rows', async (action, asked, text) => {
   expect(await askText(action, asked)).toBe(text)
 })
 
@@ -53,7 +58,7 @@ const BARE = ID.slice('Contract'.length)
 const BLOCK_HASH = 'Ge86k5PwohmYV7kRG2PiaG4z8JoT9f6B7WSAsfqm8JVf'
 
 /** Two ways to ask for the same: ids of contracts with and without prefix, aliases, defaults and cache busters. */
-const SAME: readonly (readonly [action: string, asked: Given, other: Given])[] = [
+test.each<readonly [action: string, asked: Given, other: Given]>([
   ['get-account-activity', { account: BARE }, { account: ID }],
   ['get-account-balance', { account: BARE }, { account: ID }],
   ['get-account-tx', { account: BARE }, { account: ID }],
@@ -67,9 +72,7 @@ const SAME: readonly (readonly [action: string, asked: Given, other: Given])[] =
   ['get-producer-voter', { account: 'prod_01', producer: 'prod_01' }, { producer: 'prod_01' }],
   ['get-producer-voter', { producer: 'prod_01', page: '1' }, { producer: 'prod_01', page: '1', size: '20' }],
   ['get-wealth-list', { page: '0' }, { page: '1' }],
-]
-
-test.each(SAME)('%s: %j is the same as %j', async (action, asked, other) => {
+])('%s: %j is the same as %j', async (action, asked, other) => {
   expect(await askText(action, asked)).toBe(await askText(action, other))
 })
 
@@ -84,13 +87,7 @@ const WORDS = {
 } as const
 
 /** The missing thing, and the answer to the same call with compat=iostabc if it has one. */
-const MISSING: readonly (readonly [
-  action: string,
-  asked: Given,
-  of: keyof typeof WORDS,
-  id: string,
-  compat?: string,
-])[] = [
+test.each<readonly [action: string, asked: Given, of: keyof typeof WORDS, id: string, compat?: string]>([
   ['get-account-assets', { account: 'neverseen.iost' }, 'Account', 'neverseen.iost'],
   ['get-account-detail', { account: 'nosuchacc' }, 'Account', 'nosuchacc', '{}'],
   ['get-account-nfts', { account: 'nosuchacc' }, 'Account', 'nosuchacc'],
@@ -126,13 +123,66 @@ const MISSING: readonly (readonly [
   ['get-token-holder', { token: 'nosuch', page: '3', size: '5' }, 'Token', 'nosuch', empty('holders', '3', 5)],
   ['get-token-list', { account: 'nosuchacc' }, 'Account', 'nosuchacc', empty('tokens', '1', 0)],
   ['get-token-tx', { token: 'nosuch' }, 'Token', 'nosuch', empty('transactions')],
-]
-
-test.each(MISSING)('%s: %j is not found', async (...[action, asked, of, id, compat]) => {
+])('%s: %j is not found', async (...[action, asked, of, id, compat]) => {
   expect(await refusal(askText(action, asked))).toEqual({
     kind: 'not_found',
     en: `${of} '${id}' does not exist at block 4851.`,
     zh: `${WORDS[of]} '${id}' 不存在（截至区块 4851）。`,
   })
   if (compat !== undefined) expect(await askText(action, asked, COMPAT)).toBe(compat)
+})
+
+for (const { query, en, zh } of cases)
+  test(`answer: refuses ?${query}`, async () => {
+    const pairs = [...new URLSearchParams(query)]
+    expect(await refusal(askQuery(pairs))).toEqual({
+      kind: 'bad_request',
+      en: withActionNames(en),
+      zh: withActionNames(zh),
+    })
+  })
+
+const deps = {
+  store: await loadedStore(),
+  node: undefined,
+  prices: { get: () => undefined },
+  profiles: { get: () => undefined },
+  clock: systemClock,
+}
+const running = { signal: AbortSignal.timeout(600_000) }
+
+test('ask: calls answer at one height, and amounts and arguments keep all their digits', async () => {
+  const { balance, values, height } = await askAtOneHeight(
+    deps,
+    async ({ ask, at }) => {
+      const given = { contract: 'token.iost', action_name: 'transferFreeze', size: '500' }
+      const [{ balance }, { transactions }] = await Promise.all([
+        ask(getAccountBalance, { account: 'busyhub' }),
+        ask(getContractTx, given),
+      ])
+      return { balance, values: transactions.flatMap(row => row.data), height: at.height }
+    },
+    running,
+  )
+  expect([height, balance]).toEqual([4851, '59985299.93557391'])
+  // Times in nanoseconds exceed the precision of a double.
+  const exact = values.filter(value => value instanceof Exact).map(({ text }) => text)
+  expect(exact.length).toBeGreaterThan(0)
+  for (const text of exact)
+    expect([text, /^\d{19}$/.test(text), String(Number(text)) === text]).toEqual([text, true, false])
+})
+
+test('ask: a request that the API refuses fails in the same way', async () => {
+  const asked = (given: Readonly<Record<string, string>>) =>
+    refusal(askAtOneHeight(deps, ({ ask }) => ask(getAccountBalance, given), running))
+  expect((await asked({ account: 'nobodyhere' })).kind).toBe('not_found')
+  expect((await asked({ account: 'no name' })).kind).toBe('bad_request')
+  expect((await asked({ account: 'busyhub', other: '1' })).kind).toBe('bad_request')
+})
+
+test('get-overview: prices keep the digits of their source', async () => {
+  const price = { usd: '0.00512345678901234567', cny: '0.037', rank: 512, time: '2026-11-21T08:00:00.000Z' }
+  expect(await askText('get-overview', {}, { deps: { prices: { get: () => price } } })).toContain(
+    '"usd_price":0.00512345678901234567,"cny_price":0.037,"rank":512,"price_time":"2026-11-21T08:00:00.000Z"',
+  )
 })

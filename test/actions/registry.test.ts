@@ -3,40 +3,31 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { formatActionName } from '#actions/define.ts'
+import { type ApiAction, formatActionName } from '#actions/define.ts'
 import { findScenes } from '#actions/example/choose.ts'
 import { actions, modules } from '#actions/registry.ts'
+import type { SampleKind } from '#actions/request/query.ts'
 import { listParameters } from '#actions/request/query.ts'
 import { findDescription } from '#actions/shape/results.ts'
-import { ask, askText } from '#test/support/stores/ask.ts'
+import { Failure, type FailureKind } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import { notFound, spokenNode } from '#test/support/nodes/spoken-node.ts'
+import { askText } from '#test/support/stores/ask.ts'
 import { ROOT } from '../support/root.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { examplesOf, missing } from './examples.ts'
 
 /** The actions of the specified interface. Further actions follow their module between them. */
-const SPECIFIED = [
-  'base get-overview',
-  'base get-wealth-list',
-  'account get-account-detail',
-  'account get-account-balance',
-  'account get-subaccount-list',
-  'account get-account-tx',
-  'account get-token-list',
-  'producer get-producer-detail',
-  'producer get-producer-voter',
-  'block get-block-detail',
-  'block get-latest-block',
-  'block get-block-tx',
-  'contract get-contract-detail',
-  'contract get-contract-abi',
-  'contract get-contract-tx',
-  'token get-token-detail',
-  'token get-token-holder',
-  'transaction get-transaction-detail',
-  'transaction get-transaction-action',
-  'transaction get-transaction-receipt',
-]
+const SPECIFIED = Object.entries({
+  base: ['get-overview', 'get-wealth-list'],
+  account: ['get-account-detail', 'get-account-balance', 'get-subaccount-list', 'get-account-tx', 'get-token-list'],
+  producer: ['get-producer-detail', 'get-producer-voter'],
+  block: ['get-block-detail', 'get-latest-block', 'get-block-tx'],
+  contract: ['get-contract-detail', 'get-contract-abi', 'get-contract-tx'],
+  token: ['get-token-detail', 'get-token-holder'],
+  transaction: ['get-transaction-detail', 'get-transaction-action', 'get-transaction-receipt'],
+}).flatMap(([module, names]) => names.map(name => `${module} ${name}`))
 
 test('actions: the twenty of the interface are listed in its order', () => {
   const named = actions.map(({ module, action }) => `${module} ${action}`)
@@ -69,16 +60,8 @@ describe.each(actions.map(action => [formatActionName(action), action] as const)
     const data: unknown = JSON.parse(await askText(name, action.example))
     expect([...Value.Errors(action.result, data)].map(({ path, message }) => `${path}: ${message}`)).toEqual([])
   })
-  test('its example has the same answer with numbers as text', async () => {
-    const plain = JSON.parse(await askText(name, action.example))
-    const quoted = await ask(name, action.example)
-    expect(Object.keys(quoted)).toEqual(Object.keys(plain))
-    const lost = [...differing(plain, quoted)].filter(([a, b]) => typeof a !== 'number' || Number(b) !== a)
-    expect(lost).toEqual([])
-  })
 })
 
-/** Every named field of a schema, including those inside lists and objects. */
 function fieldsOf(schema: TSchema): readonly TSchema[] {
   const { properties = {}, items }: Inside = schema
   const own = Object.values(properties)
@@ -86,13 +69,6 @@ function fieldsOf(schema: TSchema): readonly TSchema[] {
 }
 
 type Inside = TSchema & { readonly properties?: Readonly<Record<string, TSchema>>; readonly items?: TSchema }
-
-/** Leaves that differ between two trees of the same shape. */
-const differing = function* (a: unknown, b: unknown): Iterable<readonly [unknown, unknown]> {
-  if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null)
-    for (const key of Object.keys(a)) yield* differing(Reflect.get(a, key), Reflect.get(b, key))
-  else if (a !== b) yield [a, b]
-}
 
 test('actions: with compat=iostabc a list row has no seq, neither in the answer nor in the schema', async () => {
   const lists = actions.filter(({ list }) => list !== undefined)
@@ -124,9 +100,8 @@ test('examples: every action has an example with content on the recorded chain',
 })
 
 test('examples: a store with nothing loaded fails with that reason', async () => {
-  const { store, destroy } = await temporarySqlite()
-  await expect(store.read(findScenes)).rejects.toThrow('nothing is loaded yet')
-  await destroy()
+  await using place = await temporarySqlite()
+  await expect(place.store.read(findScenes)).rejects.toThrow('nothing is loaded yet')
 })
 
 test('examples: a required parameter that accepts any value declares which kind of value it takes from the chain', () => {
@@ -137,3 +112,70 @@ test('examples: a required parameter that accepts any value declares which kind 
   )
   expect(open).toEqual([])
 })
+
+const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
+const NOWHERE: Readonly<Record<SampleKind, string>> = {
+  account: 'nosuchacc',
+  accounts: 'nosuchacc',
+  action: 'nosuchaction',
+  block: '4900',
+  'block hash': HASH,
+  collection: 'nosuchnfts',
+  contract: `Contract${HASH}`,
+  function: 'token.iost/transfer',
+  day: '2031-01-01',
+  nft: '9999',
+  producer: 'nosuchacc',
+  token: 'nosuchtoken',
+  transaction: HASH,
+  transactions: HASH,
+}
+
+/** Nodes far ahead of the store: one gives wrong answers, the other knows no transaction. */
+const AHEAD = { headBlock: 99_999, libBlock: 99_998 }
+const WRONG: Node = { ...spokenNode({}, AHEAD), get: () => Promise.reject(new Failure('bad_block', 'of a test')) }
+const WITHOUT: Node = {
+  ...spokenNode({}, AHEAD),
+  get: (path, ...how) => spokenNode({ [path]: [notFound('tx')] }, AHEAD).get(path, ...how),
+}
+
+/** Variants of the example: one value replaced, alternative names alone, a range beyond the end, a replaced row. */
+function callsOf({ params, example }: ApiAction): readonly ApiAction['example'][] {
+  const all = listParameters(params)
+  const named = all.flatMap(({ name, spec: { sample } }) => {
+    if (sample === undefined) return []
+    const others = Object.entries(example).filter(([other]) => !all.some(each => each.name === other && !each.required))
+    return [
+      { ...example, [name]: NOWHERE[sample] },
+      // A free text accepts any of these values.
+      { ...example, [name]: HASH },
+      { ...Object.fromEntries(others), [name]: NOWHERE[sample] },
+    ]
+  })
+  const ranged = all.some(({ name }) => name === 'end_block') ? [{ ...example, end_block: '4900' }] : []
+  // A row of a block that was replaced by another one.
+  const behind = all.some(({ name }) => name === 'after')
+    ? [{ ...example, head: '1', after: `000000004000-${HASH}` }]
+    : []
+  return [example, ...named, ...ranged, ...behind]
+}
+
+const kindOf = (name: string, params: ApiAction['example'], node: Node | undefined) =>
+  askText(name, params, node === undefined ? {} : { deps: { node } }).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Failure ? error.kind : Promise.reject(error)),
+  )
+
+test.each(actions.map(action => [formatActionName(action), action] as const))(
+  'fails: %s fails with exactly the kinds that it declares',
+  async (name, action) => {
+    const met = new Set<FailureKind>()
+    for (const node of [undefined, WRONG, WITHOUT])
+      for (const params of callsOf(action)) {
+        const kind = await kindOf(name, params, node)
+        if (kind !== undefined && kind !== 'bad_request') met.add(kind)
+      }
+    expect([...met].toSorted()).toEqual(action.fails.toSorted())
+  },
+  600_000,
+)

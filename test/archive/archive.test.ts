@@ -10,6 +10,7 @@ import { archiveNode, createNode } from '#node/archive-node.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { systemClock } from '#time/clock.ts'
+import { expectEnd } from '../cli/folder.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { loadUnpaused } from '../support/nodes/load-unpaused.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
@@ -38,16 +39,11 @@ beforeAll(async () => {
 })
 afterAll(() => node.stop())
 
-/** The height of a new store that is loaded. */
 async function loaded(url: string | readonly string[], prove: ProofLevel = 'signed'): Promise<number> {
-  const at = await temporarySqlite()
-  try {
-    const height = await loadUnpaused(url, at.store, { prove })
-    if (typeof height !== 'number') throw height
-    return height
-  } finally {
-    await at.destroy()
-  }
+  await using place = await temporarySqlite()
+  const height = await loadUnpaused(url, place.store, { prove })
+  if (typeof height !== 'number') throw height
+  return height
 }
 
 describe('writeArchive', () => {
@@ -58,49 +54,40 @@ describe('writeArchive', () => {
     expect(await filesIn(grown)).toEqual(await filesIn(whole))
   })
 
-  test.each([EACH - 1, EACH + 150])(
-    'an archive whose writer died at block %d is completed by the next writer',
-    async at => {
-      const cut = join(folder, `cut-${at}`)
-      const dying = async function* (blocks: AsyncIterable<ArchivedBlock>) {
-        for await (const each of blocks) {
-          if (each.block.height === at) throw new Error('killed')
-          yield each
-        }
+  test.each([EACH - 1, EACH + 150])('the archive of a writer that died at block %d is completed', async at => {
+    const cut = join(folder, `cut-${at}`)
+    const dying = async function* (blocks: AsyncIterable<ArchivedBlock>) {
+      for await (const each of blocks) {
+        if (each.block.height === at) throw new Error('killed')
+        yield each
       }
-      await expect(archiveOfNode(node.url, cut, { to: HEIGHT, source: dying })).rejects.toThrow('killed')
-      // A killed process leaves such a file behind.
-      await writeFile(join(cut, '200.part'), 'half a file')
-      await archiveOfNode(node.url, cut, { to: HEIGHT })
-      expect(await filesIn(cut)).toEqual(await filesIn(whole))
-    },
-  )
+    }
+    await expect(archiveOfNode(node.url, cut, { to: HEIGHT, source: dying })).rejects.toThrow('killed')
+    // A killed process leaves such a file behind.
+    await writeFile(join(cut, '200.part'), 'half a file')
+    await archiveOfNode(node.url, cut, { to: HEIGHT })
+    expect(await filesIn(cut)).toEqual(await filesIn(whole))
+  })
 
   test('an archive written from a store has the same bytes, with signatures from a node', async () => {
-    const at = await temporarySqlite(await loadedFile(HEIGHT))
+    await using at = await temporarySqlite(await loadedFile(HEIGHT))
     const client = createNode({ urls: [node.url] })
-    try {
-      const { chain_id, genesis_hash, proof, blocks_per_file } = (await openArchive(whole)).manifest
-      const [stored, signal] = [join(folder, 'stored'), new AbortController().signal]
-      const of = { chain_id, genesis_hash, proof, blocks_per_file }
-      await writeArchive(stored, of, {
-        ...{ from: 0, to: HEIGHT, onWritten: () => undefined },
-        source: from => storeBlocks(at.store, { from, to: HEIGHT, signal }, { node: client, signed: true }),
-      })
-      expect(await filesIn(stored)).toEqual(await filesIn(whole))
-    } finally {
-      client.close()
-      await at.destroy()
-    }
+    const [stored, signal] = [join(folder, 'stored'), new AbortController().signal]
+    const { chain_id, genesis_hash, proof, blocks_per_file } = (await openArchive(whole)).manifest
+    const of = { chain_id, genesis_hash, proof, blocks_per_file }
+    await writeArchive(stored, of, {
+      ...{ from: 0, to: HEIGHT, onWritten: () => undefined },
+      source: from => storeBlocks(at.store, { from, to: HEIGHT, signal }, { node: client, signed: true }),
+    })
+    client.close()
+    expect(await filesIn(stored)).toEqual(await filesIn(whole))
   })
 
   test('archive write makes the same archive of a node, of a store with a node, and of a store alone', async () => {
     await using cli = await cliFolder()
     await Bun.write(join(cli.path, 'store.sqlite'), readSqlite(await loadedFile(60)))
     const write = async (name: string, ...options: readonly string[]) => {
-      expect(await cli.run(['archive', 'write', name, '--prove', 'linked', '--to', '15', ...options])).toMatchObject({
-        code: 0,
-      })
+      await expectEnd(cli, ['archive', 'write', name, '--prove', 'linked', '--to', '15', ...options], 0, '')
       return await filesIn(join(cli.path, name))
     }
     const ofNode = await write('node', '--node', node.url)
@@ -122,28 +109,24 @@ describe('writeArchive', () => {
 
   test('archive write: errors name the given options, and a later run needs no --blocks-per-file', async () => {
     await using cli = await cliFolder()
-    const write = (path: string, ...more: readonly string[]) =>
-      cli.run(['archive', 'write', path, '--node', node.url, ...more])
-    const refused = await write('b', '--from', '300', '--to', '299')
-    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--from 300 is above --to 299.')])
-    const early = await write('b', '--from', '500', '--blocks-per-file', '500')
-    expect([early.code, early.out]).toEqual([0, expect.stringContaining('needs block 999.')])
+    const write = (code: number, says: string, ...args: readonly string[]) =>
+      expectEnd(cli, ['archive', 'write', '--node', node.url, ...args], code, says)
+    await write(2, '--from 300 is above --to 299.', 'b', '--from', '300', '--to', '299')
+    await write(0, 'needs block 999.', 'b', '--from', '500', '--blocks-per-file', '500')
     await writeFile(join(cli.path, 'file'), '')
-    const file = await write('file', '--to', '99')
-    expect([file.code, file.err]).toEqual([2, expect.stringContaining('cannot be created')])
-    expect((await write('b', '--to', '99', '--blocks-per-file', '200')).code).toBe(0)
-    expect((await write('b', '--to', '399')).code).toBe(0)
+    await write(2, 'cannot be created', 'file', '--to', '99')
+    await write(0, '', 'b', '--to', '99', '--blocks-per-file', '200')
+    await write(0, '', 'b', '--to', '399')
     const { files } = (await openArchive(join(cli.path, 'b'))).manifest
     expect(files.map(({ to }) => to)).toEqual([99, 199, 399])
-    const other = await write('b', '--to', '599', '--blocks-per-file', '300')
-    expect([other.code, other.err]).toEqual([3, expect.stringContaining('blocks_per_file 200, not 300')])
+    await write(3, 'blocks_per_file 200, not 300', 'b', '--to', '599', '--blocks-per-file', '300')
   })
 
   test('writing from an archive is refused if the last block has no signature there', async () => {
     const [path, short] = [join(folder, 'short'), join(folder, 'shorter')]
     const error = await failureOf(archiveOfNode(`archive:${whole}`, path, { to: 150 }))
-    expect(error).toMatchObject({ kind: 'bad_block', message: 'Block 150: its head has no signature.' })
-    expect(error.help).toContain('--to 99, 199 …')
+    const help = expect.stringContaining('--to 99, 199 …')
+    expect(error).toMatchObject({ kind: 'bad_block', message: 'Block 150: its head has no signature.', help })
     await archiveOfNode(`archive:${whole}`, short, { to: 99 })
     await check(short)
   })
@@ -177,60 +160,49 @@ describe('writeArchive', () => {
   })
 
   test('an archive of another chain, division or proof level is refused, and stays as it is', async () => {
-    const manifest = () => Bun.file(join(whole, MANIFEST)).text()
-    const text = await manifest()
+    const text = await Bun.file(join(whole, MANIFEST)).text()
     const before = readManifest(text, whole)
-    const { chain_id, genesis_hash, proof, blocks_per_file } = before
+    const { chain_id, genesis_hash } = before
     const source = () => {
       throw new Error('Blocks were requested.')
     }
     const writing = { from: 0, to: HEIGHT, onWritten: () => undefined, source }
-    for (const other of [
-      { chain_id: chain_id + 1 },
-      { genesis_hash: genesis_hash.toLowerCase() },
-      { proof: 'linked' as const },
-      { blocks_per_file: blocks_per_file * 2 },
-    ]) {
-      const of = { chain_id, genesis_hash, proof, blocks_per_file, ...other }
-      const [[name, value] = []] = Object.entries(other)
-      expect(await failureOf(writeArchive(whole, of, writing))).toMatchObject({
-        kind: 'conflict',
-        message: `The archive in ${whole} has ${name} ${Reflect.get(before, String(name))}, not ${value}.`,
-      })
+    const others = {
+      chain_id: chain_id + 1,
+      genesis_hash: genesis_hash.toLowerCase(),
+      proof: 'linked',
+      blocks_per_file: 7,
     }
-    expect(await manifest()).toBe(text)
+    for (const [name, value] of Object.entries(others)) {
+      const message = `The archive in ${whole} has ${name} ${Reflect.get(before, name)}, not ${value}.`
+      const error = await failureOf(writeArchive(whole, { ...before, [name]: value }, writing))
+      expect(error).toMatchObject({ kind: 'conflict', message })
+    }
+    expect(await Bun.file(join(whole, MANIFEST)).text()).toBe(text)
   })
 })
 
 describe('an archive as a node', () => {
   test('a store loaded from an archive, ending at any blocks meanwhile, equals a store loaded from the node', async () => {
     const live = await loadedFile(HEIGHT)
-    const at = await temporarySqlite()
-    try {
-      for (const to of [0, 41, 42, EACH - 1, 399, 455, HEIGHT])
-        expect(await loadFrom(`archive:${whole}`, at.store, { to })).toBe(to)
-      expect(differences(dumpSqlite(at.path), dumpSqlite(live))).toEqual([])
-      const stored = openSqlite({ path: live, readonly: true })
-      // A load that ends after one block proves it by its raw form, too.
-      const { proved: _, ...end } = { ...(await stored.published()) }
-      expect(await at.store.published()).toMatchObject(end)
-      await stored.close()
-    } finally {
-      await at.destroy()
-    }
+    await using at = await temporarySqlite()
+    for (const to of [0, 41, 42, EACH - 1, 399, 455, HEIGHT])
+      expect(await loadFrom(`archive:${whole}`, at.store, { to })).toBe(to)
+    expect(differences(dumpSqlite(at.path), dumpSqlite(live))).toEqual([])
+    const stored = openSqlite({ path: live, readonly: true })
+    // A load that ends after one block proves it by its raw form, too.
+    const { proved: _, ...end } = { ...(await stored.published()) }
+    expect(await at.store.published()).toMatchObject(end)
+    await stored.close()
   })
 
   test('an archive alone suffices for an audit, except for the state, which it does not contain', async () => {
     const at = await temporarySqlite(await loadedFile(HEIGHT))
     const archive = createNode({ urls: [`archive:${whole}`] })
     try {
-      const { found, complete, notes } = await audited(at.store, { node: archive, sample: 20 })
-      expect({ found, complete, notes }).toEqual({
-        ...{ found: [], complete: true },
-        notes: [
-          `archive:${whole} does not return the state of contracts, so balances, votes and accounts were not compared.`,
-        ],
-      })
+      const says = 'does not return the state of contracts, so balances, votes and accounts were not compared.'
+      const expected = { found: [], complete: true, notes: [`archive:${whole} ${says}`] }
+      expect(await audited(at.store, { node: archive, sample: 20 })).toMatchObject(expected)
     } finally {
       archive.close()
       await at.destroy()
@@ -265,12 +237,7 @@ describe('an archive as a node', () => {
       const files = other.files.map((file, at) => (at === 1 ? { ...file, sha256: '0'.repeat(64) } : file))
       await writeFile(join(growing, MANIFEST), manifestText({ ...other, files }))
       now += 30_000
-      await until(() =>
-        last().then(
-          () => false,
-          () => true,
-        ),
-      )
+      await until(async () => (await last().catch(() => undefined)) === undefined)
       for (const ask of [last, () => archive.blockHash(1)]) {
         const { kind, message } = await failureOf(ask())
         expect([kind, message]).toEqual(['damaged', expect.stringContaining('was replaced or removed')])
@@ -281,31 +248,26 @@ describe('an archive as a node', () => {
   })
 
   test('an archive is read over HTTP, by byte ranges', async () => {
-    const asked: string[] = []
-    const server = Bun.serve({
+    let wholeReads = 0
+    using server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
       fetch: request => {
         const { pathname } = new URL(request.url)
         const file = Bun.file(join(whole, pathname.replace('/iost/', '')))
         const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.get('range') ?? '') ?? []
-        if (request.headers.get('authorization') !== `Basic ${btoa('user:pass word')}`)
-          return new Response('', { status: 401 })
-        asked.push(from === undefined ? 'whole' : 'range')
-        return from === undefined
-          ? new Response(file)
-          : new Response(file.slice(Number(from), Number(to) + 1), { status: 206 })
+        const isKnown = request.headers.get('authorization') === `Basic ${btoa('user:pass word')}`
+        if (!isKnown) return new Response('', { status: 401 })
+        if (from !== undefined) return new Response(file.slice(Number(from), Number(to) + 1), { status: 206 })
+        wholeReads += 1
+        return new Response(file)
       },
     })
-    try {
-      const url = `http://user:pass%20word@127.0.0.1:${server.port}/iost`
-      await check(url)
-      expect(await loaded(`archive:${url}`, 'linked')).toBe(HEIGHT)
-      // The manifest is read whole by each of the three clients that open the archive.
-      expect(asked.filter(kind => kind === 'whole')).toHaveLength(3)
-    } finally {
-      await server.stop(true)
-    }
+    const url = `http://user:pass%20word@127.0.0.1:${server.port}/iost`
+    await check(url)
+    expect(await loaded(`archive:${url}`, 'linked')).toBe(HEIGHT)
+    // The manifest is read whole by each of the three clients that open the archive.
+    expect(wholeReads).toBe(3)
   })
 
   test('an archive together with a node loads the blocks after the archive from the node', async () => {
@@ -326,9 +288,8 @@ describe('an archive as a node', () => {
     await archiveOfNode(node.url, linked, { to: HEIGHT, proof: 'linked' })
     await check(linked)
     expect(await loaded(`archive:${linked}`, 'linked')).toBe(HEIGHT)
-    const error = await failureOf(loaded(`archive:${linked}`))
-    expect(error.kind).toBe('damaged')
-    expect(error.message).toContain('only --prove linked accepts it without')
+    const message = expect.stringContaining('only --prove linked accepts it without')
+    expect(await failureOf(loaded(`archive:${linked}`))).toMatchObject({ kind: 'damaged', message })
   })
 })
 
@@ -344,15 +305,12 @@ describe('damage', () => {
     for (let round = 0; round < 60; round++) {
       const [name = '', bytes = Buffer.alloc(0)] = files[below(files.length)] ?? []
       const at = below(bytes.length)
+      const withByte = (byte: number, after: number) =>
+        Buffer.concat([bytes.subarray(0, at), Buffer.from([byte]), bytes.subarray(after)])
       const kinds = [
-        () =>
-          Buffer.concat([
-            bytes.subarray(0, at),
-            Buffer.from([(bytes[at] ?? 0) ^ (1 << below(8))]),
-            bytes.subarray(at + 1),
-          ]),
+        () => withByte((bytes[at] ?? 0) ^ (1 << below(8)), at + 1),
         () => bytes.subarray(0, at),
-        () => Buffer.concat([bytes.subarray(0, at), Buffer.from([below(256)]), bytes.subarray(at)]),
+        () => withByte(below(256), at),
         () => files.find(([other]) => other !== name)?.[1] ?? Buffer.alloc(0),
       ]
       await writeFile(join(hurt, name), kinds[below(kinds.length)]?.() ?? bytes)
@@ -370,14 +328,10 @@ describe('damage', () => {
     const [first = '', second = ''] = names
     await rm(join(hurt, second))
     expect((await failureOf(check(hurt))).message).toContain(`${second}: it is missing`)
-    const at = await temporarySqlite()
-    try {
-      const error = await failureOf(loadFrom(`archive:${hurt}`, at.store))
-      expect([error.kind, error.message.includes(second)]).toEqual(['damaged', true])
-      expect((await at.store.published())?.height ?? -1).toBeLessThan(EACH)
-    } finally {
-      await at.destroy()
-    }
+    await using at = await temporarySqlite()
+    const error = await failureOf(loadFrom(`archive:${hurt}`, at.store))
+    expect([error.kind, error.message.includes(second)]).toEqual(['damaged', true])
+    expect((await at.store.published())?.height ?? -1).toBeLessThan(EACH)
     await rename(join(hurt, first), join(hurt, second))
     await cp(join(whole, second), join(hurt, first))
     expect((await failureOf(check(hurt))).message).toContain(first)
@@ -385,14 +339,11 @@ describe('damage', () => {
 
   test('forged blocks are refused by their proofs, even if all hashes of files match', async () => {
     const forged = join(folder, 'forged')
+    const forge = (body: string) => body.replace(/"gas_usage":\d+/, '"gas_usage":7777')
     const forging = async function* (blocks: AsyncIterable<ArchivedBlock>) {
       for await (const each of blocks) {
-        const { block } = each
-        const transactions = block.transactions.map(tx => ({
-          ...tx,
-          body: tx.body.replace(/"gas_usage":\d+/, '"gas_usage":7777'),
-        }))
-        yield block.height === 333 ? { ...each, block: { ...block, transactions } } : each
+        const transactions = each.block.transactions.map(tx => ({ ...tx, body: forge(tx.body) }))
+        yield each.block.height === 333 ? { ...each, block: { ...each.block, transactions } } : each
       }
     }
     await archiveOfNode(node.url, forged, { to: HEIGHT, source: forging })
@@ -405,15 +356,9 @@ describe('damage', () => {
     await cp(whole, hurt, { recursive: true })
     const path = join(hurt, MANIFEST)
     const { manifest } = await openArchive(whole)
-    const lies = [
-      { chain_id: manifest.chain_id + 1 },
-      { genesis_hash: manifest.hash },
-      {
-        hash: manifest.genesis_hash,
-        files: manifest.files.with(-1, { ...manifest.files.at(-1), hash: manifest.genesis_hash } as never),
-      },
-    ]
-    for (const lie of lies) {
+    const { chain_id, genesis_hash: hash } = manifest
+    const files = manifest.files.with(-1, { ...manifest.files.at(-1), hash } as never)
+    for (const lie of [{ chain_id: chain_id + 1 }, { genesis_hash: manifest.hash }, { hash, files }]) {
       await writeFile(path, manifestText({ ...manifest, ...lie }))
       expect((await failureOf(check(hurt))).kind).toBe('damaged')
     }

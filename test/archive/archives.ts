@@ -6,7 +6,6 @@ import { type ArchiveOf, writeArchive } from '#archive/write.ts'
 import { checkArchive, nodeBlocks } from '#cli/archive/write.ts'
 import { createNode } from '#node/archive-node.ts'
 
-/** The number of blocks per file in these tests. */
 export const EACH = 200
 
 type Writing = {
@@ -16,7 +15,6 @@ type Writing = {
   readonly source?: (blocks: AsyncIterable<ArchivedBlock>) => AsyncIterable<ArchivedBlock>
 }
 
-/** Writes the blocks of a node into an archive. */
 export async function archiveOfNode(
   url: string,
   folder: string,
@@ -47,7 +45,6 @@ export async function check(location: string): Promise<void> {
   await checkArchive(archive, { location, level: archive.manifest.proof, signal: NEVER, onProgress: () => undefined })
 }
 
-/** The contents of all files of a folder, by file name. */
 export const filesIn = async (folder: string): Promise<ReadonlyMap<string, Buffer>> =>
   new Map(
     await Promise.all(

@@ -5,7 +5,7 @@ import type { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/list.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import type { Store, Writer } from '#store/port.ts'
+import type { Writer } from '#store/port.ts'
 import { fill, forkedChain } from '../support/nodes/forked.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { replayedNode } from '../support/nodes/replayed-node.ts'
@@ -23,13 +23,9 @@ const HEIGHT = 759
 const NEXT = 779
 
 const replay = replayedNode(NEXT)
-let clean: Dump
-beforeAll(async () => {
-  clean = dumpSqlite(await loadedFile(NEXT))
-})
-
-const repaired = (store: Store, held?: (writer: Writer) => Writer): Promise<RepairResult> =>
-  repairedEnd(store, replay.node, held)
+/** The dumps of undamaged stores. */
+const clean = { sqlite: new Map(), elastic: new Map() } as Record<Damageable['kind'], Dump>
+const withoutPlaces = (dump: Dump): Dump => new Map([...dump].filter(([id]) => !id.startsWith('places/')))
 
 const FAR = HEIGHT + 100_000
 type Way = RepairResult['aligned']['way']
@@ -43,37 +39,31 @@ type Case = {
   readonly apart?: true
   /** One of the cases that every run tests on Elasticsearch, too. The others are left to SOAK there. */
   readonly isSample?: true
-  readonly way: Way | Readonly<Record<Damageable['kind'], Way>>
+  /** Absent: the record of the end is settled. */
+  readonly way?: Way | Readonly<Record<Damageable['kind'], Way>>
 }
 
-const said = (end: Readonly<Record<string, string | number>>) => async (place: Damageable) => {
-  await place.say('published', end)
-}
-const noted = (end: Readonly<Record<string, string | number>>) => async (place: Damageable) => {
-  await place.say('checkpoint', end)
-}
-
-const lost = (where: 'published' | 'checkpoint') => (place: Damageable) => place.lose(where)
+type Where = 'published' | 'checkpoint'
+type End = Readonly<Record<string, string | number>>
+const said = (where: Where, end: End) => (place: Damageable) => place.say(where, end)
+const lost = (where: Where) => (place: Damageable) => place.lose(where)
 /** The record of the end has values that a loader never writes. */
-const broken = (where: 'published' | 'checkpoint') => (place: Damageable) => place.say(where, { hash: 7, time: -1 })
+const broken = (where: Where) => said(where, { hash: 7, time: -1 })
+const RIGHT = { sqlite: 'settled', elastic: 'right' } as const
+const CLOSED = { sqlite: 'settled', elastic: 'closed' } as const
 
 const CASES: readonly Case[] = [
-  {
-    name: 'published record lost',
-    damage: lost('published'),
-    isSample: true,
-    way: { sqlite: 'settled', elastic: 'right' },
-  },
-  { name: 'published record broken', damage: broken('published'), way: { sqlite: 'settled', elastic: 'right' } },
-  { name: 'checkpoint lost', apart: true, damage: lost('checkpoint'), way: 'settled' },
-  { name: 'checkpoint broken', apart: true, damage: broken('checkpoint'), way: 'settled' },
+  { name: 'published record lost', damage: lost('published'), isSample: true, way: RIGHT },
+  { name: 'published record broken', damage: broken('published'), way: RIGHT },
+  { name: 'checkpoint lost', apart: true, damage: lost('checkpoint') },
+  { name: 'checkpoint broken', apart: true, damage: broken('checkpoint') },
   {
     name: 'checkpoint lost, and the published height',
     damage: async place => {
       await place.say('published', { height: HEIGHT - 30 })
       await place.lose('checkpoint')
     },
-    way: { sqlite: 'settled', elastic: 'closed' },
+    way: CLOSED,
   },
   {
     name: 'all that is said of the end lost',
@@ -81,33 +71,32 @@ const CASES: readonly Case[] = [
       await place.lose('checkpoint')
       if (place.kind === 'elastic') await place.lose('published')
     },
-    way: { sqlite: 'settled', elastic: 'closed' },
+    way: CLOSED,
   },
   {
-    name: 'checkpoint lost, and an orphan',
-    orphans: 1,
-    damage: lost('checkpoint'),
-    isSample: true,
+    ...{ name: 'checkpoint lost, and an orphan', orphans: 1, damage: lost('checkpoint'), isSample: true },
     way: { sqlite: 'back', elastic: 'closed' },
   },
-  { name: 'checkpoint lost, and nothing is kept', lib: FAR, damage: lost('checkpoint'), way: 'settled' },
+  { name: 'checkpoint lost, and nothing is kept', lib: FAR, damage: lost('checkpoint') },
   { name: 'nothing', way: 'right' },
-  { name: 'published hash', damage: said({ hash: 'other' }), way: 'settled' },
-  { name: 'published time', damage: said({ time: '7' }), way: 'settled' },
-  { name: 'published height, too low', damage: said({ height: HEIGHT - 30 }), way: 'settled' },
-  { name: 'published height, too high', damage: said({ height: 10 ** 9 }), way: 'settled' },
-  { name: 'published lib, absurd', damage: said({ lib: 10 ** 15 }), way: 'settled' },
-  { name: 'checkpoint height, too low', apart: true, damage: noted({ height: HEIGHT - 30 }), way: 'settled' },
-  { name: 'checkpoint height, too high', apart: true, damage: noted({ height: 10 ** 9 }), way: 'settled' },
-  { name: 'checkpoint hash', apart: true, damage: noted({ hash: 'other' }), isSample: true, way: 'settled' },
-  { name: 'checkpoint time', apart: true, damage: noted({ time: '7' }), way: 'settled' },
+  { name: 'published hash', damage: said('published', { hash: 'other' }) },
+  { name: 'published time', damage: said('published', { time: '7' }) },
+  { name: 'published height, too low', damage: said('published', { height: HEIGHT - 30 }) },
+  { name: 'published height, too high', damage: said('published', { height: 10 ** 9 }) },
+  { name: 'published lib, absurd', damage: said('published', { lib: 10 ** 15 }) },
+  { name: 'checkpoint height, too low', apart: true, damage: said('checkpoint', { height: HEIGHT - 30 }) },
+  { name: 'checkpoint height, too high', apart: true, damage: said('checkpoint', { height: 10 ** 9 }) },
+  { name: 'checkpoint hash', apart: true, damage: said('checkpoint', { hash: 'other' }), isSample: true },
+  { name: 'checkpoint time', apart: true, damage: said('checkpoint', { time: '7' }) },
   { name: 'one orphan', orphans: 1, way: 'back' },
-  { name: 'an orphan, and the published height', orphans: 1, damage: said({ height: HEIGHT - 5 }), way: 'back' },
+  {
+    ...{ name: 'an orphan, and the published height', orphans: 1, way: 'back' as const },
+    damage: said('published', { height: HEIGHT - 5 }),
+  },
   { name: 'more orphans than are kept', orphans: 40, way: 'closed' },
   { name: 'an orphan of which nothing is kept', orphans: 1, lib: FAR, way: 'closed' },
   {
-    name: 'both heights, and nothing is kept',
-    lib: FAR,
+    ...{ name: 'both heights, and nothing is kept', lib: FAR },
     damage: async place => {
       await place.say('published', { height: HEIGHT - 30 })
       await place.say('checkpoint', { height: HEIGHT - 20 })
@@ -122,11 +111,7 @@ async function requireGoesOn(place: Damageable, what: string): Promise<void> {
   expect([what, await loadFrom(replay.url, place.store, { prove: 'linked' })]).toEqual([what, NEXT])
   const [at, tip] = [await place.store.published(), (await recordedBlocks())[NEXT]?.block]
   expect([what, at?.hash, at?.time, at?.lib]).toEqual([what, tip?.hash, tip?.time, NEXT])
-  const dump = await place.dump()
-  expect([what, differences(new Map([...dump].filter(([id]) => !id.startsWith('places/'))), cleanOf(place))]).toEqual([
-    what,
-    [],
-  ])
+  expect([what, differences(withoutPlaces(await place.dump()), clean[place.kind])]).toEqual([what, []])
 }
 
 /** A store as a loader left it, on a chain whose last `orphans` blocks are from another node. */
@@ -137,34 +122,28 @@ function suite(kind: Damageable['kind'], filled: Filled): void {
   const cases = CASES.filter(({ apart, isSample }) => (kind === 'sqlite' ? !apart : SOAK || isSample))
   for (const [orphans, way] of [[3, 'back'], ...(isWhole ? [[40, 'closed'] as const] : [])] as const)
     test(`repair: ${orphans} orphans, killed at each of its writes: no reader sees a half-done repair, and the last repair completes`, async () => {
-      const place = await filled(orphans, HEIGHT + 5)
-      try {
-        const counts = await transactionsUntil(await forkedChain(HEIGHT, orphans))
-        let kills = 0
-        for (; ; kills++) {
-          const ended = await repaired(place.store, dyingAfter(kills)).catch((error: unknown) => String(error))
-          if (typeof ended !== 'string') break
-          expect([kills, ended]).toEqual([kills, 'Error: killed'])
-          await requireWholeOrRefused(place, counts)
-        }
-        expect(kills).toBeGreaterThanOrEqual(2)
-        await requireGoesOn(place, way)
-      } finally {
-        await place.destroy()
+      await using place = await filled(orphans, HEIGHT + 5)
+      const counts = await transactionsUntil(await forkedChain(HEIGHT, orphans))
+      let kills = 0
+      for (; ; kills++) {
+        const ended = await repairedEnd(place.store, replay.node, dyingAfter(kills)).catch((error: unknown) =>
+          String(error),
+        )
+        if (typeof ended !== 'string') break
+        expect([kills, ended]).toEqual([kills, 'Error: killed'])
+        await requireWholeOrRefused(place, counts)
       }
+      expect(kills).toBeGreaterThanOrEqual(2)
+      await requireGoesOn(place, way)
     })
 
-  for (const { name, orphans = 0, lib = HEIGHT + 5, damage, way } of cases)
+  for (const { name, orphans = 0, lib = HEIGHT + 5, damage, way = 'settled' } of cases)
     test(`repair: ${name}: the store loads on and equals an undamaged one`, async () => {
-      const place = await filled(orphans, lib)
-      try {
-        await damage?.(place)
-        const { aligned } = await repaired(place.store)
-        expect([name, aligned.way]).toEqual([name, typeof way === 'string' ? way : way[place.kind]])
-        await requireGoesOn(place, name)
-      } finally {
-        await place.destroy()
-      }
+      await using place = await filled(orphans, lib)
+      await damage?.(place)
+      const { aligned } = await repairedEnd(place.store, replay.node)
+      expect([name, aligned.way]).toEqual([name, typeof way === 'string' ? way : way[place.kind]])
+      await requireGoesOn(place, name)
     })
 }
 
@@ -230,14 +209,11 @@ function dyingAfter(writes: number) {
   }
 }
 
-/** The expected dump for a store of either kind. */
-const cleanOf = ({ kind }: Damageable): Dump =>
-  kind === 'sqlite' ? new Map([...clean].filter(([id]) => !id.startsWith('places/'))) : cleanElastic
-
-let cleanElastic: Dump
-
 describe('the end of SQLite', () => {
   const kept = new Map<string, Awaited<ReturnType<typeof temporarySqlite>>>()
+  beforeAll(async () => {
+    clean.sqlite = withoutPlaces(dumpSqlite(await loadedFile(NEXT)))
+  })
   afterAll(async () => {
     for (const { destroy } of kept.values()) await destroy()
   })
@@ -256,7 +232,7 @@ if (elasticsearchUrl() !== undefined)
     beforeAll(async () => {
       const place = await damageableElastic()
       await fillFromRecording(place.store, { to: NEXT })
-      cleanElastic = await place.dump()
+      clean.elastic = await place.dump()
       await place.destroy()
     })
     suite('elastic', async (orphans, lib) => {

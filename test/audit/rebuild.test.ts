@@ -1,14 +1,12 @@
 import { expect, test } from 'bun:test'
 import { type RebuiltBlock, rebuildBlock } from '#audit/source.ts'
-import { fromBaseTransaction } from '#chain/base-transaction.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import type { Block } from '#chain/block.ts'
-import { hash8, hashBytes, merkleRoot } from '#chain/hash.ts'
+import { hashBytes, merkleRoot } from '#chain/hash.ts'
 import { headHash } from '#chain/head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
-import type { BlockDoc } from '#indices/block.ts'
-import { transactionId } from '#indices/list.ts'
-import type { TransactionDoc } from '#indices/transaction.ts'
+import { blockDocument, transactionDocuments } from '#derive/derive-block.ts'
+import type { State } from '#derive/state.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 
 const HEIGHT = 1201
@@ -42,36 +40,14 @@ async function blockWith(messages: Messages): Promise<Block> {
 
 /** The block rebuilt from the documents of the store: the node's JSON, with these messages in it. */
 function rebuilt(block: Block, messages: Messages): RebuiltBlock {
-  const [base] = block.transactions
-  const bodies = block.transactions.map(({ body }, at) => {
-    const shown = messages[at]
-    return shown === undefined ? body : body.replace(/"message": ?"[^"]*"/, () => `"message":${JSON.stringify(shown)}`)
+  const transactions = block.transactions.map((tx, at) => {
+    const message = `"message":${JSON.stringify(messages[at])}`
+    return at in messages ? { ...tx, body: tx.body.replace(/"message": ?"[^"]*"/, () => message) } : tx
   })
-  const doc = {
-    height: block.height,
-    hash: block.hash,
-    parent_hash: block.parentHash,
-    version: block.version,
-    tx_merkle_hash: block.txMerkleHash,
-    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
-    witness: block.witness,
-    time: block.time,
-    tx_count: block.txCount,
-    info: block.info,
-    orig_info: block.origInfo,
-    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
-    ...(base === undefined ? {} : { base: fromBaseTransaction(base, block.time) }),
-  }
-  const docs: readonly TransactionDoc[] = block.transactions.slice(1).map(({ hash }, at) => ({
-    id: transactionId(block.height, at + 1),
-    height: block.height,
-    tx: at + 1,
-    hash,
-    hash8: hash8(hash),
-    body: bodies[at + 1] ?? '',
-  }))
-  const expected = { height: block.height, parentHash: block.parentHash }
-  return rebuildBlock(doc as BlockDoc, docs, expected)
+  const { height, parentHash } = block
+  const shown = { ...block, transactions }
+  const doc = blockDocument({ state: { get: () => undefined } as unknown as State, block: shown })
+  return rebuildBlock(doc, transactionDocuments(shown), { height, parentHash })
 }
 
 const CUT = 'within a \udce6\udc96'

@@ -10,29 +10,26 @@ import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { ask } from '../support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
-import { loadedFolder } from './folder.ts'
+import { expectEnd, loadedFolder } from './folder.ts'
 
 test('doctor: reports a store, its node and their faults, with an exit code', async () => {
   await using node = await startFaultyNode(undefined, 60)
   await using nothing = await cliFolder()
-  const empty = await nothing.run(['doctor'])
-  expect([empty.code, empty.out]).toEqual([
-    0,
-    expect.stringMatching(/does not exist yet.*No node is set|No node is set.*does not exist yet/s),
-  ])
+  await expectEnd(nothing, ['doctor'], 0, /does not exist yet.*No node is set|No node is set.*does not exist yet/s)
   await using folder = await loadedFolder(60)
   const good = await folder.run(['doctor', '--json', '--node', node.url])
-  const { findings } = JSON.parse(good.out)
-  const whats = findings.map(({ what }: { what: string }) => what).join('\n')
-  expect(whats).toContain('is of this version, with all its parts')
-  expect(whats).toContain('has blocks up to 60')
-  expect(whats).toContain(`${node.url} has the last stored block, 60`)
-  expect(whats).toContain('answers getRawBlockByNumber')
-  expect(findings.filter(({ is }: { is: string }) => is === 'wrong')).toEqual([])
-  expect(good.code).toBe(0)
-  const away = await folder.run(['doctor', '--node', 'http://127.0.0.1:1', '--node-timeout', '100ms'])
-  expect([away.code, away.out]).toEqual([3, expect.stringMatching(/wrong +node +No node responded/)])
-  expect(away.out).toContain('curl URL/getChainInfo')
+  const findings: readonly DoctorFinding[] = JSON.parse(good.out).findings
+  expect([good.code, findings.filter(({ is }) => is === 'wrong')]).toEqual([0, []])
+  const whats = findings.map(({ what }) => what).join('\n')
+  for (const says of [
+    'is of this version, with all its parts',
+    'has blocks up to 60',
+    `${node.url} has the last stored block, 60`,
+    'answers getRawBlockByNumber',
+  ])
+    expect(whats).toContain(says)
+  const away = ['doctor', '--node', 'http://127.0.0.1:1', '--node-timeout', '100ms']
+  await expectEnd(folder, away, 3, /wrong +node +No node responded.*curl URL\/getChainInfo/s)
 })
 
 /** Accepts connections and never answers. */
@@ -42,32 +39,24 @@ function silentServer() {
     ...{ hostname: '127.0.0.1', port: 0 },
     socket: { data: () => asked.resolve(), error: () => undefined },
   })
-  return { url: `http://127.0.0.1:${server.port}`, asked: asked.promise, stop: () => server.stop(true) }
+  return { url: `http://127.0.0.1:${server.port}`, asked: asked.promise, [Symbol.dispose]: () => server.stop(true) }
 }
 
 test('doctor: what answers is printed while a hung store and a hung node do not, each of which costs one wait', async () => {
-  const [store, away] = [silentServer(), silentServer()]
+  using store = silentServer()
+  using away = silentServer()
   await using node = await startFaultyNode(undefined, 5)
   await using folder = await cliFolder()
-  try {
-    const doctor = folder.start(['doctor', '--store', `${store.url}/iostlens`, '--node', `${node.url},${away.url}`])
-    await Promise.all([
-      store.asked,
-      away.asked,
-      doctor.says('memory are free'),
-      doctor.says(`${node.url} serves chain`),
-    ])
-    expect(doctor.said()).not.toContain('did not answer')
-    const { code, out } = await doctor.ended
-    const late = out.split('\n').filter(line => line.includes('did not answer within 5 seconds'))
-    expect([code, late.map(line => line.split(/ +/).slice(0, 3).join(' ')).toSorted()]).toEqual([
-      3,
-      ['wrong node', 'wrong store'].map(begin => expect.stringContaining(begin)),
-    ])
-  } finally {
-    store.stop()
-    away.stop()
-  }
+  const doctor = folder.start(['doctor', '--store', `${store.url}/iostlens`, '--node', `${node.url},${away.url}`])
+  const said = ['memory are free', `${node.url} serves chain`].map(doctor.says)
+  await Promise.all([store.asked, away.asked, ...said])
+  expect(doctor.said()).not.toContain('did not answer')
+  const { code, out } = await doctor.ended
+  const late = out.split('\n').filter(line => line.includes('did not answer within 5 seconds'))
+  expect([code, late.map(line => line.split(/ +/).slice(0, 3).join(' ')).toSorted()]).toEqual([
+    3,
+    ['wrong node', 'wrong store'].map(begin => expect.stringContaining(begin)),
+  ])
 })
 
 const NOW = 1_795_249_572_500
@@ -106,33 +95,30 @@ test('doctor: checks the clock, chain and calls of a node', async () => {
 
 test('doctor: a low file limit and little memory are warnings with a remedy', () => {
   const poor = checkMachine({ openFiles: 1_024, memory: 2_000_000_000, freeMemory: 500_000_000 })
-  expect(poor.map(({ is, what }) => [is, what])).toEqual([
-    ['warning', 'The process may open 1024 files'],
-    ['warning', '500 MB of 2000 MB memory are free'],
-  ])
+  expect(said(poor)).toEqual(['warning: The process may open 1024 files', 'warning: 500 MB of 2000 MB memory are free'])
   expect(poor[0]?.help).toContain('ulimit -n 65536')
-  const rich = checkMachine({ openFiles: undefined, memory: 8_000_000_000, freeMemory: 5_000_000_000 })
-  expect(rich.map(({ is }) => is)).toEqual(['ok'])
+  expect(said(checkMachine({ openFiles: undefined, memory: 8_000_000_000, freeMemory: 5_000_000_000 }))).toEqual([])
 })
 
-test('doctor: disks, privileges, blocks and settings of Elasticsearch are reported with a remedy', () => {
-  const disk = { server: 'a', freeBytes: 10e9, totalBytes: 100e9 }
-  const shown = (over: Partial<Parameters<typeof checkServer>[0]>) =>
-    checkServer({ disks: [], missingPrivileges: [], blocked: [], createsIndices: false, ...over })
-      .filter(({ is }) => is !== 'ok')
-      .map(({ is, what, help }) => [is, what, help === undefined])
-  expect(shown({ disks: [{ ...disk, leastBytes: 9e9 }] })).toEqual([])
-  expect(shown({ disks: [{ ...disk, leastBytes: 15e9 }] })).toEqual([
-    ['warning', '10.0 GB of 100.0 GB are free on the disk of a, less than the low watermark of 15.0 GB', false],
-  ])
-  expect(shown({ disks: undefined })[0]?.[0]).toBe('warning')
-  expect(shown({ missingPrivileges: ['write', 'maintenance'] })).toEqual([
-    ['warning', 'The user of Elasticsearch lacks on the indices: write, maintenance', false],
-  ])
-  expect(shown({ missingPrivileges: ['read'] })[0]?.[0]).toBe('wrong')
-  expect(shown({ missingPrivileges: undefined })).toEqual([])
-  expect(shown({ blocked: ['p-keys-0'] })[0]?.[0]).toBe('wrong')
-  expect(shown({ createsIndices: true })[0]?.[0]).toBe('warning')
+const DISK = { server: 'a', freeBytes: 10e9, totalBytes: 100e9 }
+const FULL = '10.0 GB of 100.0 GB are free on the disk of a, less than the low watermark of 15.0 GB'
+
+test.each<readonly [Partial<Parameters<typeof checkServer>[0]>, ...string[]]>([
+  [{ disks: [{ ...DISK, leastBytes: 9e9 }] }],
+  [{ disks: [{ ...DISK, leastBytes: 15e9 }] }, `warning: ${FULL}`],
+  [{ disks: undefined }, 'warning: '],
+  [
+    { missingPrivileges: ['write', 'maintenance'] },
+    'warning: The user of Elasticsearch lacks on the indices: write, maintenance',
+  ],
+  [{ missingPrivileges: ['read'] }, 'wrong: '],
+  [{ missingPrivileges: undefined }],
+  [{ blocked: ['p-keys-0'] }, 'wrong: '],
+  [{ createsIndices: true }, 'warning: '],
+])('doctor: Elasticsearch with %j is reported, with a remedy', (over, ...expected) => {
+  const found = checkServer({ disks: [], missingPrivileges: [], blocked: [], createsIndices: false, ...over })
+  expect(said(found)).toEqual(expected.map(text => expect.stringContaining(text)))
+  for (const { is, help } of found) expect([is, help === undefined]).toEqual([is, is === 'ok'])
 })
 
 test.each([
@@ -146,17 +132,13 @@ test.each([
 })
 
 test.skipIf(elasticsearchUrl() === undefined)('doctor: Elasticsearch returns its report', async () => {
-  const { store, url, prefix, destroy } = openTestElastic()
+  await using elastic = openTestElastic()
+  const { store, url, prefix } = elastic
   await store.create()
   const sound = await store.serverReport?.()
-  expect(sound?.disks?.length).toBeGreaterThan(0)
-  for (const { freeBytes, totalBytes, leastBytes } of sound?.disks ?? []) {
-    expect(freeBytes).toBeLessThanOrEqual(totalBytes)
-    expect(leastBytes).toBeGreaterThan(0)
-  }
-  expect(sound?.blocked).toEqual([])
-  expect(typeof sound?.createsIndices).toBe('boolean')
+  expect(sound).toMatchObject({ blocked: [], createsIndices: expect.any(Boolean) })
+  const [{ freeBytes = 0, totalBytes = 0, leastBytes = 0 } = {}] = sound?.disks ?? []
+  expect([freeBytes <= totalBytes, leastBytes > 0]).toEqual([true, true])
   await ask('PUT', `${url}/${prefix}-keys*/_settings`, { 'index.blocks.read_only_allow_delete': true })
   expect((await store.serverReport?.())?.blocked.length).toBe(1)
-  await destroy()
 })

@@ -24,11 +24,9 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]())
 
 async function serve() {
-  const serving = folder.start([
-    ...['serve', '--listen', '127.0.0.1:0', '--test-key', KEY, '--drain', '50ms', '--explorer'],
-  ])
-  await serving.firstLine
-  const url = /http:\/\/[\d.]+:\d+/.exec(serving.said() + serving.logged())?.[0] ?? ''
+  const options = ['--test-key', KEY, '--drain', '50ms', '--explorer']
+  const serving = folder.start(['serve', '--listen', '127.0.0.1:0', ...options])
+  const [url = ''] = /http:\/\/[\d.]+:\d+/.exec(await serving.firstLine) ?? []
   const open = async (): Promise<number> => {
     const metrics = await (await fetch(`${url}/metrics`)).text()
     const counts = [...metrics.matchAll(/^iostlens_(?:exports|downloads)_open (\d+)$/gm)]
@@ -53,23 +51,18 @@ async function startNginx(url: string, settings: string) {
   )
   const running = spawnIn(own, [nginx, '-p', own, '-e', 'stderr', '-c', join(own, 'nginx.conf')])
   const at = `http://127.0.0.1:${port}`
-  await until(() =>
-    fetch(`${at}/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  )
+  await until(async () => (await fetch(`${at}/health`).catch(() => undefined))?.ok === true)
   return { url: at, [Symbol.asyncDispose]: async () => void (await stop(running)) }
 }
 
 const HISTORY = 'account/get-balance-history?account=busyhub&token=iost'
-const LISTS = [
-  'token/get-token-tx?token=iost&format=ndjson',
-  'token/get-token-tx?token=iost&format=csv',
-  `${HISTORY}&format=csv&csv=koinly`,
-] as const
-/** A file of the explorer's pages, of nearly as many rows as it may have. */
-const PAGES_FILE = 'account/busyhub/records.csv?end_block=3000'
+const FILES = [
+  `api/token/get-token-tx?token=iost&format=ndjson&apikey=${KEY}`,
+  `api/token/get-token-tx?token=iost&format=csv&apikey=${KEY}`,
+  `api/${HISTORY}&format=csv&csv=koinly&apikey=${KEY}`,
+  // A file of the explorer's pages, of nearly as many rows as it may have.
+  'account/busyhub/records.csv?end_block=3000',
+]
 
 /** Whether a file says that it is complete. */
 function isWhole(text: string): boolean {
@@ -81,7 +74,6 @@ function isWhole(text: string): boolean {
   }
 }
 
-const FILES = [...LISTS.map(list => `api/${list}&apikey=${KEY}`), PAGES_FILE]
 /** On its way a file is the same whatever wrote it, so the other routes have one of them. */
 const ONE = FILES.slice(1, 2)
 const ROUTES = [

@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
@@ -11,7 +12,6 @@ export async function loadedFolder(to?: number): Promise<CliFolder> {
   return folder
 }
 
-/** Path of the store that the commands in a folder use. */
 export const storeIn = ({ path }: CliFolder): string => join(path, 'data/iostlens.sqlite')
 
 export const readLastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
@@ -32,14 +32,21 @@ export async function stop(running: Running, signal: 'SIGINT' | 'SIGTERM' | 'SIG
   return err
 }
 
-/** Runs a command, which must end with this exit code and say this. */
+/** Runs a command, which must end with this exit code and say this. Returns what it said. */
 export async function expectEnd(
   folder: CliFolder,
   args: readonly string[],
   code: number,
   says: string | RegExp,
-): Promise<void> {
+): Promise<string> {
   const { out, err, ...ended } = await folder.run(args)
   const said = typeof says === 'string' ? expect.stringContaining(says) : expect.stringMatching(says)
   expect([args, ended.code, out + err]).toEqual([args, code, said])
+  return out + err
+}
+
+/** Changes the store of a folder behind the program's back. */
+export function damage(folder: CliFolder, sql: string): void {
+  using database = new Database(storeIn(folder))
+  database.run(sql)
 }

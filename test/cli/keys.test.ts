@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKey, KEY_PATTERN, nextKey } from '#keys/key.ts'
@@ -7,8 +7,12 @@ import { groupHolders, hashOfKey } from '#keys/keyring.ts'
 import type { StoredKey } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { parseKeys } from '#transfer/keys.ts'
-import { cliFolder } from '../support/processes/cli-process.ts'
-import { seen, until } from '../support/wait.ts'
+import { readExposition } from '../support/exposition.ts'
+import { askAlone } from '../support/processes/ask-alone.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
+import { until } from '../support/wait.ts'
 import { expectEnd, readLastLine, stop } from './folder.ts'
 
 test('keys: the first key creates the store, and says so; the list shows no key', async () => {
@@ -77,14 +81,8 @@ test('keys: a key is shown, changed, rotated with a grace period, and revoked wi
   const refused = (with_: string) => until(async () => (await ask(with_)) === 403, 250)
   await refused(rotated.last)
   await refused(key)
-  await seen(
-    () => ask(again.last),
-    status => status !== 429,
-    250,
-  ).then(status => expect(status).toBe(503))
-  const counted = (await run('list', '--counts')).out.trimEnd().split('\n')
-  expect(counted).toHaveLength(2)
-  expect(counted[0]).toMatch(/ TODAY +30 DAYS +LAST USE +STATE +NAME$/)
+  await until(async () => (await ask(again.last)) === 503, 250)
+  expect((await run('list', '--counts')).out).toMatch(/ TODAY +30 DAYS +LAST USE +STATE +NAME\n.+\n$/)
 
   expect((await run('revoke', id)).code).toBe(0)
   await refused(again.last)
@@ -98,46 +96,39 @@ test('keys: a change that is not possible is a usage error with a reason', async
   await using folder = await cliFolder()
   const added = await folder.run(['keys', 'add', 'x', '--json'])
   const { id } = JSON.parse(readLastLine(added.out))
+  const absent = "There is no key with the id 'nobody'."
   for (const [args, says] of [
     [['change', id], 'No change is given.'],
-    [['change', 'nobody', '--plan', 'large'], "There is no key with the id 'nobody'."],
+    [['change', 'nobody', '--plan', 'large'], absent],
     [['change', id, '--plan', 'huge'], '--plan'],
     [['change', id, '--rename', ' x'], 'Key name'],
-    [['show', 'nobody'], "There is no key with the id 'nobody'."],
-    [['rotate', 'nobody'], "There is no key with the id 'nobody'."],
-    [['revoke', 'nobody'], "There is no key with the id 'nobody'.\n  'iostlens keys list' prints the ids."],
+    [['show', 'nobody'], absent],
+    [['rotate', 'nobody'], absent],
+    [['revoke', 'nobody'], `${absent}\n  'iostlens keys list' prints the ids.`],
     [['add', ' '], 'Key name'],
     [['add', 'x', '--per-second', '0'], '--per-second'],
-  ] as const) {
-    const { code, out, err } = await folder.run(['keys', ...args])
-    expect([code, out]).toEqual([2, ''])
-    expect(err).toContain(says)
-  }
+  ] as const)
+    await expectEnd(folder, ['keys', ...args], 2, says)
 })
 
 test('keys rotate: a former key that expires before the grace period ends is said to work until then', async () => {
   await using folder = await cliFolder()
-  const { id } = JSON.parse(readLastLine((await folder.run(['keys', 'add', 'x', '--expires', '1d', '--json'])).out))
-  const show = async () => JSON.parse(readLastLine((await folder.run(['keys', 'show', id, '--json'])).out))
-  const { expires } = await show()
-  const rotated = await folder.run(['keys', 'rotate', id, '--grace', '7d', '--json'])
-  expect(JSON.parse(readLastLine(rotated.out)).former_until).toBe(expires)
-  expect((await show()).former_until).toEqual([expires])
+  const run = async (...args: readonly string[]) =>
+    JSON.parse(readLastLine((await folder.run(['keys', ...args, '--json'])).out))
+  const { id } = await run('add', 'x', '--expires', '1d')
+  const { expires } = await run('show', id)
+  expect((await run('rotate', id, '--grace', '7d')).former_until).toBe(expires)
+  expect((await run('show', id)).former_until).toEqual([expires])
 })
 
 test('keys show: after a rotate that was cut off, the former key works until it is revoked', async () => {
   await using folder = await cliFolder()
-  const store = openSqlite({ path: join(folder.path, 'keys.sqlite') })
   const { stored } = createKey('x', { perSecond: 1, perDay: 1 }, { now: 1 })
-  await store.create()
-  await store.keys.add(stored)
-  const [holder] = groupHolders([stored])
-  if (holder !== undefined) await store.keys.add(nextKey(holder, { now: 2 }).stored)
-  await store.close()
-  const show = (...more: readonly string[]) =>
-    folder.run(['keys', 'show', stored.id, '--store', 'sqlite:keys.sqlite', ...more])
-  expect((await show()).out).toContain('Former key: works until it is revoked\n')
-  expect(JSON.parse((await show('--json')).out).former_until).toEqual([null])
+  const next = groupHolders([stored]).map(holder => nextKey(holder, { now: 2 }).stored)
+  const path = await makeStore(folder, [stored, ...next])
+  const show = ['keys', 'show', stored.id, '--store', `sqlite:${path}`]
+  await expectEnd(folder, show, 0, 'Former key: works until it is revoked\n')
+  expect(JSON.parse((await folder.run([...show, '--json'])).out).former_until).toEqual([null])
 })
 
 const MANY = 3_000
@@ -152,20 +143,22 @@ const byId = (all: readonly StoredKey[]) => all.toSorted((a, b) => (a.id < b.id 
 
 async function storeIn<T>(path: string, work: (store: ReturnType<typeof openSqlite>) => Promise<T>): Promise<T> {
   const store = openSqlite({ path })
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
-  }
+  return await work(store).finally(() => store.close())
+}
+
+/** The path of a new store with some of the keys. */
+async function makeStore(folder: CliFolder, of = keys): Promise<string> {
+  const path = join(folder.path, 'one.sqlite')
+  await storeIn(path, async store => {
+    await store.create()
+    await store.keys.add(...of)
+  })
+  return path
 }
 
 test('keys export, keys import: another store gets the same keys, and a repetition changes nothing', async () => {
   await using folder = await cliFolder()
-  const [one, two] = [join(folder.path, 'one.sqlite'), join(folder.path, 'two.sqlite')]
-  await storeIn(one, async store => {
-    await store.create()
-    await store.keys.add(...keys)
-  })
+  const [one, two] = [await makeStore(folder), join(folder.path, 'two.sqlite')]
   const file = join(folder.path, 'keys.ndjson')
   const exported = await folder.run(['keys', 'export', file, '--store', `sqlite:${one}`])
   expect(exported).toMatchObject({ code: 0, out: `Wrote ${MANY} API keys of sqlite:${one} to ${file}.\n` })
@@ -188,10 +181,7 @@ test('keys export, keys import: another store gets the same keys, and a repetiti
 
 test('keys import: a file that is cut or changed is refused, with what is wrong', async () => {
   await using folder = await cliFolder()
-  await storeIn(join(folder.path, 'one.sqlite'), async ({ create, keys: own }) => {
-    await create()
-    await own.add(...keys.slice(0, 3))
-  })
+  await makeStore(folder, keys.slice(0, 3))
   const file = join(folder.path, 'keys.ndjson')
   expect((await folder.run(['keys', 'export', file, '--store', 'sqlite:one.sqlite'])).code).toBe(0)
   const text = readFileSync(file, 'utf8')
@@ -212,11 +202,7 @@ test('keys import: a file that is cut or changed is refused, with what is wrong'
 
 test('keys export: from a damaged file all keys that can be read are written', async () => {
   await using folder = await cliFolder()
-  const path = join(folder.path, 'one.sqlite')
-  await storeIn(path, async store => {
-    await store.create()
-    await store.keys.add(...keys)
-  })
+  const path = await makeStore(folder)
   const database = new Database(path)
   database.run('PRAGMA wal_checkpoint(TRUNCATE)')
   const size = Number(Object.values(database.query('PRAGMA page_size').get() as object)[0])
@@ -238,4 +224,101 @@ test('keys export: from a damaged file all keys that can be read are written', a
   expect(saved.map(key => [key.id, key])).toEqual(saved.map(({ id }) => [id, known.get(id) as StoredKey]))
   const other = join(folder.path, 'two.sqlite')
   await expectEnd(folder, ['keys', 'import', file, '--store', `sqlite:${other}`], 0, 'it may lack keys')
+})
+
+const places: Place[] = []
+afterAll(async () => {
+  for (const place of places) await place.destroy()
+})
+
+/** A store with a key of `perDay` requests, and the number of them that it has counted. */
+async function placeWithKey(open: () => Promise<Place>, perDay: number) {
+  const place = await open()
+  places.push(place)
+  await place.store.create()
+  const { key, stored } = createKey('wallet', { perSecond: 1_000, perDay }, { now: Date.now() })
+  await place.store.keys.add(stored)
+  const used = async (): Promise<number> => {
+    const days = await place.store.usage.since(0)
+    return days.find(each => each.key === stored.id)?.requests ?? 0
+  }
+  return { place, key, used }
+}
+
+const storeOf = ({ args: [type, ...where] }: Place): string =>
+  type === 'sqlite' ? `sqlite:${where[0]}` : `${where[0]}/${where[1]}`
+
+function cases(open: () => Promise<Place>): void {
+  test('keys: services on one store share the count of a day, also after a SIGKILL', async () => {
+    const { place, key, used } = await placeWithKey(open, 60)
+    await using folder = await cliFolder()
+    /** A service with its own data folder, as on another machine. */
+    const start = async (data: string) => {
+      const service = folder.start(['serve', '--store', storeOf(place), '--data', data, '--listen', '127.0.0.1:0'])
+      const url = await service.firstLine
+      // Without a node, each call within the limit gets 503.
+      const ask = async () => {
+        const { status, headers } = await askAlone(`${url}/rpc/getNodeInfo?apikey=${key}`)
+        return { status, left: Number(headers.get('ratelimit-remaining')) }
+      }
+      return { service, ask }
+    }
+    const [one, two] = [await start('one'), await start('two')]
+    for (let times = 0; times < 5; times++) await one.ask()
+    for (let times = 0; times < 4; times++) await two.ask()
+    await until(async () => (await used()) >= 9, 20)
+    one.service.kill('SIGKILL')
+    await one.service.ended
+    expect(await used()).toBe(9)
+
+    const three = await start('three')
+    expect(await three.ask()).toEqual({ status: 503, left: 50 })
+    await until(async () => (await used()) >= 10, 20)
+    // The second service reads the counts of the others, and each of its own requests counts once.
+    let asked = 0
+    await until(async () => {
+      const { left } = await two.ask()
+      asked += 1
+      expect(left).toBeGreaterThanOrEqual(60 - 10 - asked)
+      return left === 60 - 10 - asked
+    }, 50)
+    await Promise.all([stop(two.service), stop(three.service)])
+    expect(await used()).toBe(10 + asked)
+  })
+}
+
+describe('SQLite', () => cases(sqlitePlace))
+if (elasticsearchUrl() !== undefined) describe('Elasticsearch', () => cases(() => elasticPlace(1_000_000)))
+
+test('processes: two on one port and one SQLite file both answer, and count the requests of a day exactly', async () => {
+  const { place, key, used } = await placeWithKey(sqlitePlace, 100)
+  await using folder = await cliFolder()
+  const start = async (port: string) => {
+    const shared = ['--listen', `127.0.0.1:${port}`, '--reuse-port', '--metrics-listen', '127.0.0.1:0']
+    const service = folder.start(['serve', '--store', storeOf(place), ...shared])
+    const { port: own } = new URL(await service.firstLine)
+    await service.logs('Serving metrics.')
+    const [metrics = ''] = /http:\/\/\S+\/metrics/.exec(service.logged()) ?? []
+    const answered = async (): Promise<number> =>
+      readExposition(await (await fetch(metrics)).text()).sum('iostlens_http_requests_total', { route: 'rpc' })
+    return { service, port: own, answered }
+  }
+  const one = await start('0')
+  const two = await start(one.port)
+  const ask = async (): Promise<number> =>
+    (await askAlone(`http://127.0.0.1:${one.port}/rpc/getNodeInfo?apikey=${key}`)).status
+  // Without a node, each call within the limit gets 503.
+  expect(new Set(await Promise.all(Array.from({ length: 80 }, ask)))).toEqual(new Set([503]))
+  expect((await Promise.all([one.answered(), two.answered()])).every(count => count > 0)).toBe(true)
+  await until(async () => (await used()) === 80, 20)
+  let allowed = 80
+  // Each process knows the requests of the other within a second, and then refuses all.
+  for (let refused = 0; refused < 100; await Bun.sleep(20)) {
+    const status = await ask()
+    if (status === 503) allowed += 1
+    refused = status === 429 ? refused + 1 : 0
+  }
+  expect(allowed).toBeGreaterThanOrEqual(100)
+  await Promise.all([stop(one.service), stop(two.service)])
+  expect(await used()).toBe(allowed)
 })

@@ -8,10 +8,9 @@ import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
-import { type Fault, type FaultyNode, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
-import { seen, turn, until } from '../support/wait.ts'
-import { addKey, loadedFolder, stop } from './folder.ts'
+import { turn } from '../support/wait.ts'
 
 const HEIGHT = 60
 
@@ -39,16 +38,9 @@ function heldTimer() {
 }
 
 type Told = readonly [level: Parameters<Log>[0], reason: string]
+type Loading = { readonly told?: Told[]; readonly store?: Store } & Partial<LoadOptions>
 
-async function loading(
-  fault: Fault,
-  retry: RetryPolicy,
-  {
-    told = [],
-    store = place.store,
-    ...over
-  }: { readonly told?: Told[]; readonly store?: Store } & Partial<LoadOptions> = {},
-) {
+async function loading(fault: Fault, retry: RetryPolicy, { told = [], store = place.store, ...over }: Loading = {}) {
   await using faulty = await startFaultyNode(fault, HEIGHT)
   const node = createNode({ urls: [faulty.url], clock: idleClock(), maxBytes: 2_000_000 })
   try {
@@ -56,15 +48,7 @@ async function loading(
     const log: Log = (level, message, fields) => {
       if (message === 'Loading paused, trying again.') told.push([level, String(fields?.['reason'])])
     }
-    const options = {
-      once: true,
-      signal,
-      onProgress: () => undefined,
-      log,
-      clock: quickClock,
-      retry,
-      ...over,
-    }
+    const options = { once: true, signal, onProgress: () => undefined, log, clock: quickClock, retry, ...over }
     return await load({ node, store }, options)
   } finally {
     node.close()
@@ -87,6 +71,7 @@ const dropping: Fault = async (_asked, truth) => {
       : answer.blocktx_list?.find((each: { block_number: string }) => each.block_number === '44')?.tx_list
   return list?.pop() === undefined ? undefined : new Response(JSON.stringify(answer))
 }
+const huge: Fault = ({ path }) => (path === '/getChainInfo' ? undefined : new Response(new Uint8Array(4_000_000)))
 const away: Fault = () => new Response('away', { status: 503 })
 const anotherChain: Fault = async ({ path }, truth) =>
   path === '/getChainInfo' ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024')) : undefined
@@ -97,18 +82,16 @@ const [DROPPED, AWAY] = [/\b44\b/, /status 503/]
 test.each([
   ['a transaction is dropped from a block', dropping, 'error', DROPPED],
   ['everything is refused', away, 'warn', AWAY],
+  ['the answers are too large', huge, 'error', /too much/],
   ['another chain answers at the address', anotherChain, 'error', /1024/],
-] as const)(
-  'a load that also serves continues by itself when the node recovers: %s',
-  async (_name, fault, level, says) => {
-    // The store already knows its chain.
-    if (fault === anotherChain) await loading(none, 'always')
-    const told: Told[] = []
-    const healing: Fault = (asked, truth) => (told.length < 2 ? fault(asked, truth) : undefined)
-    expect(await loading(healing, 'always', { told })).toEqual({ height: HEIGHT })
-    expect(told.slice(0, 2)).toEqual(Array(2).fill([level, expect.stringMatching(says)]))
-  },
-)
+] as const)('a load that serves continues after: %s', async (_name, fault, level, says) => {
+  // The store already knows its chain.
+  if (fault === anotherChain) await loading(none, 'always')
+  const told: Told[] = []
+  const healing: Fault = (asked, truth) => (told.length < 2 ? fault(asked, truth) : undefined)
+  expect(await loading(healing, 'always', { told })).toEqual({ height: HEIGHT })
+  expect(told.slice(0, 2)).toEqual(Array(2).fill([level, expect.stringMatching(says)]))
+})
 
 describe('a load with a limit on waiting', () => {
   test.each([
@@ -183,70 +166,4 @@ test('a load whose store hangs during a commit can be stopped', async () => {
     }),
   }
   expect(await loading(none, 'always', { store, signal: stop.signal })).toEqual({ height: -1 })
-})
-
-test('up serves while the answers of its node have 40 MB, and resumes when the node recovers', async () => {
-  let faults = 0
-  let fault: Fault = none
-  await using node = await startFaultyNode((asked, truth) => {
-    if (asked.path !== '/getChainInfo') faults += 1
-    return fault(asked, truth)
-  }, HEIGHT)
-  await using folder = await loadedFolder(HEIGHT)
-  const key = await addKey(folder)
-  const service = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0'])
-  const url = await service.firstLine
-  const published = async (): Promise<number> => {
-    const response = await fetch(`${url}/api/base/get-overview?apikey=${key}`)
-    const { data } = (await response.json()) as { readonly data: { readonly lib_block?: number } }
-    return response.status === 200 ? (data.lib_block ?? -1) : -1
-  }
-  await until(async () => (await published()) === HEIGHT, 20)
-  fault = ({ path }) => (path === '/getChainInfo' ? undefined : new Response(new Uint8Array(40_000_000)))
-  faults = 0
-  node.setHeight(HEIGHT + 40)
-  // The fault lasts so long that the load pauses more than once.
-  await until(async () => {
-    expect(await published()).toBe(HEIGHT)
-    return faults >= 4
-  }, 20)
-  fault = none
-  await until(async () => (await published()) === HEIGHT + 40, 20)
-  await stop(service)
-})
-
-test('serve does not use a node of another chain than the stored one', async () => {
-  await using folder = await loadedFolder(HEIGHT)
-  await using ours = await startFaultyNode(undefined, HEIGHT)
-  await using other = await startFaultyNode(anotherChain, HEIGHT)
-  const key = await addKey(folder)
-  const expectStatus = async (nodes: string, expected: number): Promise<void> => {
-    const service = folder.start(['serve', '--node', nodes, '--listen', '127.0.0.1:0'])
-    const url = await service.firstLine
-    // A node that answered a probe late gets no requests until the next probe.
-    await seen(
-      async () => (await fetch(`${url}/rpc/getChainInfo?apikey=${key}`)).status,
-      status => status === expected,
-      50,
-    )
-    await service.logs(`serves another chain than the store; it is not used. node=${other.url}`)
-    await stop(service)
-  }
-  await expectStatus(other.url, 503)
-  await expectStatus(`${other.url},${ours.url}`, 200)
-  expect([...new Set(other.asked.map(({ path }) => path))]).toEqual(['/getChainInfo', '/getBlockByNumber/0/false'])
-})
-
-test('load --once: a store of another chain exits with 3, a second loader with 75', async () => {
-  await using folder = await loadedFolder(HEIGHT)
-  await using node = await startFaultyNode(anotherChain, HEIGHT)
-  await using ours = await startFaultyNode(undefined, HEIGHT + 20)
-  const once = async ({ url }: FaultyNode) => {
-    const { code, err } = await folder.run(['load', '--once', '--node', url])
-    return [code, err]
-  }
-  expect(await once(node)).toEqual([3, expect.stringContaining('chain 1024, not 1020')])
-  const first = folder.start(['load', '--node', ours.url])
-  await first.logs('Loaded blocks.')
-  expect(await once(ours)).toEqual([75, expect.stringContaining('Another loader is writing')])
 })

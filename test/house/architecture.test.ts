@@ -6,18 +6,8 @@ import { ROOT } from '../support/root.ts'
 
 /** Rows of the table in src/README.md: folder → folders from which it may import. */
 function layers(): ReadonlyMap<string, ReadonlySet<string>> {
-  const rows = readFileSync(join(ROOT, 'src/README.md'), 'utf8').matchAll(/^\| `(\w+)`[^|]*\|[^|]*\|([^|]*)\|$/gm)
-  return new Map(
-    [...rows].map(([, folder = '', may = '']) => [
-      folder,
-      new Set(
-        may
-          .split(',')
-          .map(name => name.trim())
-          .filter(Boolean),
-      ),
-    ]),
-  )
+  const rows = read('src/README.md').matchAll(/^\| `(\w+)`[^|]*\|[^|]*\|([^|]*)\|$/gm)
+  return new Map([...rows].map(([, folder = '', may = '']) => [folder, new Set(may.match(/\w+/g))]))
 }
 
 const sources = ['src', 'indices', 'scripts', 'test'].flatMap(top =>
@@ -45,20 +35,19 @@ function targetOf(file: string, specifier: string): string | undefined {
   return name === 'indices' || name === 'test' ? `${name}/${rest}` : `src/${name}/${rest}`
 }
 
+const targetsOf = (file: string): readonly string[] =>
+  importsOf(file).flatMap(specifier => targetOf(file, specifier) ?? [])
+
 const isTest = (file: string): boolean => /\.(test|suite)\.tsx?$/.test(file)
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
-const lengths: ReadonlyMap<string, number> = new Map(
-  sources
-    .filter(file => /^(src|indices)\//.test(file) && !isTest(file))
-    .map(file => [file, read(file).split('\n').length - 1]),
-)
+const product = sources.filter(file => /^(src|indices)\//.test(file) && !isTest(file))
+const lengths = new Map(product.map(file => [file, read(file).split('\n').length - 1]))
 
 test('layers: every folder of src has a row, every row a folder', () => {
-  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
-    .filter(entry => entry.isDirectory())
-    .map(entry => entry.name)
+  const entries = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+  const folders = entries.filter(entry => entry.isDirectory()).map(({ name }) => name)
   expect([...layers().keys()].sort()).toEqual([...folders, 'indices'].sort())
 })
 
@@ -71,7 +60,7 @@ const listImports = (files: readonly string[], isWrong: (file: string, specifier
 
 test('layers: no file has an import that the table does not allow', () => {
   const table = layers()
-  const wrong = listImports([...lengths.keys()], (file, specifier) => {
+  const wrong = listImports(product, (file, specifier) => {
     const folder = folderOf(file)
     const target = targetOf(file, specifier)
     if (folder === undefined || target === undefined) return false
@@ -93,9 +82,7 @@ function findCircles(imports: ReadonlyMap<string, readonly string[]>): readonly 
 }
 
 test('imports: no files import each other in a circle, not even by types', () => {
-  const imports = new Map(
-    [...lengths.keys()].map(file => [file, importsOf(file).flatMap(specifier => targetOf(file, specifier) ?? [])]),
-  )
+  const imports = new Map(product.map(file => [file, targetsOf(file)]))
   expect(findCircles(imports)).toEqual([])
   const [first = '', second = ''] = imports.keys()
   expect(findCircles(new Map([...imports, [first, [second]], [second, [first]]]))).toEqual(
@@ -115,7 +102,7 @@ test('layers: one folder imports Elysia, one Elasticsearch, one SQLite, and one 
     (file, name) => homes.some(([what, where]) => what.test(name) && !where.test(file)),
   )
   expect(wrong).toEqual([])
-  const readers = [...lengths.keys()].filter(
+  const readers = product.filter(
     file => /process\.env|Bun\.env/.test(read(file)) && !/^src\/cli\/|^src\/main\.ts$/.test(file),
   )
   expect(readers).toEqual([])
@@ -154,9 +141,8 @@ const LISTED = /^src\/actions\/get-|^src\/explorer\/pages\/|^indices\//
 
 test('sizes: a file with one importer has at least 40 lines; a smaller one belongs into its importer', () => {
   const importers = new Map<string, number>()
-  for (const file of lengths.keys())
-    for (const target of new Set(importsOf(file).flatMap(specifier => targetOf(file, specifier) ?? [])))
-      importers.set(target, (importers.get(target) ?? 0) + 1)
+  for (const file of product)
+    for (const target of new Set(targetsOf(file))) importers.set(target, (importers.get(target) ?? 0) + 1)
   const closets = [...lengths].filter(([file, lines]) => lines < 40 && importers.get(file) === 1 && !LISTED.test(file))
   expect(closets).toEqual([])
 })
@@ -167,13 +153,13 @@ const MAX_EXPORTS_PER_1000_LINES = 35
 test('sizes: few declarations are exported', () => {
   const countExports = (file: string): number =>
     read(file).match(/^export (?:async |abstract )?(?:function|const|class|type)\b/gm)?.length ?? 0
-  const exported = [...lengths.keys()].reduce((sum, file) => sum + countExports(file), 0)
+  const exported = product.reduce((sum, file) => sum + countExports(file), 0)
   const lines = [...lengths.values()].reduce((sum, count) => sum + count, 0)
   expect((1_000 * exported) / lines).toBeLessThanOrEqual(MAX_EXPORTS_PER_1000_LINES)
 })
 
 test('objects: no object is built of spreads of objects that are written there', () => {
-  expect([...lengths.keys()].filter(file => read(file).includes('...{'))).toEqual([])
+  expect(product.filter(file => read(file).includes('...{'))).toEqual([])
 })
 
 test('explorer pages name their JSX factory, because a program that starts elsewhere reads no tsconfig.json', () => {
@@ -202,8 +188,6 @@ function listLongFunctions(file: string, text: string): readonly string[] {
 test(`sizes: no function of the product, of scripts or of shared test code is longer than ${MAX_LINES} lines`, () => {
   const files = sources.filter(file => /^(src|indices|scripts|test\/support)\//.test(file) && !isTest(file))
   expect(files.flatMap(file => listLongFunctions(file, read(file)))).toEqual([])
-  const lines = (count: number) => `const long = () => {\n${'\n'.repeat(count - 2)}}`
-  expect([MAX_LINES, MAX_LINES + 1].map(count => listLongFunctions('a.ts', lines(count)))).toEqual([
-    ...[[], ['a.ts:1 has 61 lines']],
-  ])
+  const list = (count: number) => listLongFunctions('a.ts', `const long = () => {\n${'\n'.repeat(count - 2)}}`)
+  expect([list(MAX_LINES), list(MAX_LINES + 1)]).toEqual([[], ['a.ts:1 has 61 lines']])
 })

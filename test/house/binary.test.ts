@@ -59,14 +59,10 @@ describe('the compiled binary, started from an empty folder', () => {
   })
 
   test('actions, reference and health are answered', async () => {
-    const ask = async (path: string) => {
-      const response = await fetch(url + path, { headers: { 'x-api-key': keys.key } })
-      return [response.status, await response.text()] as const
+    for (const path of ['/api/base/get-overview', '/health', '/ready', '/openapi.json', '/docs/en', '/docs/zh']) {
+      const { status } = await fetch(url + path, { headers: { 'x-api-key': keys.key } })
+      expect([path, status]).toEqual([path, 200])
     }
-    const [status, overview] = await ask('/api/?module=base&action=get-overview')
-    expect([status, (JSON.parse(overview) as { data: { head_block: string } }).data.head_block]).toEqual([200, '4851'])
-    for (const path of ['/health', '/ready', '/openapi.json', '/docs/en', '/docs/zh'])
-      expect([path, (await ask(path))[0]]).toEqual([path, 200])
   })
 
   test('the built-in pictures are served', async () => {

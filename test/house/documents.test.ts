@@ -52,7 +52,6 @@ test('documents: docs/operating.md gives the same remedy for every alert as its 
 })
 
 const SOURCES = join(ROOT, 'src')
-/** CSS custom properties look like flags. */
 const OTHER = new Set(['http/reference/style.ts'])
 
 /** The text of a file without its comments, which may mention any flag. */
@@ -62,18 +61,12 @@ const withoutComments = (text: string): string =>
     .filter(line => !/^\s*(?:\/\*|\*|\/\/)/.test(line))
     .join('\n')
 
-async function told(): Promise<readonly { readonly file: string; readonly text: string }[]> {
-  const found = []
-  for await (const file of new Bun.Glob('**/*.ts').scan(SOURCES))
-    if (!file.endsWith('.test.ts') && !OTHER.has(file))
-      found.push({ file, text: withoutComments(await Bun.file(join(SOURCES, file)).text()) })
-  return found
-}
-
 test('help: every command and flag in a message exists', async () => {
   const wrong: string[] = []
   let count = 0
-  for (const { file, text } of await told()) {
+  for (const file of new Bun.Glob('**/*.ts').scanSync(SOURCES)) {
+    if (file.endsWith('.test.ts') || OTHER.has(file)) continue
+    const text = withoutComments(readFileSync(join(SOURCES, file), 'utf8'))
     wrong.push(...checkedFlags(text, ['unix-socket']).unknown.map(flag => `${file}: --${flag}`))
     for (const [whole, rest = ''] of text.matchAll(/(?<=['"`])iostlens ((?:[a-z]+|--[a-z])[^'"`\n]*)/g)) {
       const found = checkedCommand(rest)

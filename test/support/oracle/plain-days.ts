@@ -5,20 +5,7 @@ import type { Block, Transaction } from '#chain/block.ts'
  * The figures of each UTC day, computed from the blocks alone by their descriptions. Independent of
  * `src/derive`. RAM prices are left out: they are the chain's own at some block.
  */
-export type PlainDay = {
-  blocks: number
-  transactions: number
-  failed: number
-  actions: number
-  movements: number
-  new_accounts: number
-  new_contracts: number
-  gas_usage: bigint
-  iost_moved: bigint
-  ram_fees: bigint
-  votes: bigint
-  highest_tps: number
-}
+export type PlainDay = ReturnType<typeof nothing>
 
 const MOVES = /^token\.iost\/(?:transfer|transferFreeze|issue|destroy)$/
 
@@ -53,19 +40,9 @@ export function plainDays(blocks: Iterable<Block>): ReadonlyMap<string, PlainDay
   return days
 }
 
-const nothing = (): PlainDay => ({
-  blocks: 0,
-  transactions: 0,
-  failed: 0,
-  actions: 0,
-  movements: 0,
-  new_accounts: 0,
-  new_contracts: 0,
-  gas_usage: 0n,
-  iost_moved: 0n,
-  ram_fees: 0n,
-  votes: 0n,
-  highest_tps: 0,
+const nothing = () => ({
+  ...{ blocks: 0, transactions: 0, failed: 0, actions: 0, movements: 0, new_accounts: 0, new_contracts: 0 },
+  ...{ gas_usage: 0n, iost_moved: 0n, ram_fees: 0n, votes: 0n, highest_tps: 0 },
 })
 
 function argumentsOf(text: string): readonly string[] {

@@ -14,7 +14,7 @@ import { temporarySqlite } from './loading.ts'
 type Value = string | bigint | number
 
 /** A store and ways to damage it without the store's own code. */
-export type Damageable = {
+export type Damageable = AsyncDisposable & {
   readonly kind: 'sqlite' | 'elastic'
   readonly store: Store
   /** Command-line arguments with which another process opens the same store. */
@@ -92,6 +92,7 @@ export async function damageableSqlite(from?: string): Promise<Damageable> {
     dump: async () => dumpSqlite(path),
     reopen: () => openSqlite({ path }),
     destroy,
+    [Symbol.asyncDispose]: destroy,
   }
 }
 
@@ -158,5 +159,6 @@ export async function damageableElastic(options: { readonly partitionDocuments?:
     },
     reopen,
     destroy,
+    [Symbol.asyncDispose]: destroy,
   }
 }

@@ -1,7 +1,7 @@
 import { type Damageable, damageableElastic, damageableSqlite } from './damage.ts'
 
 /** An empty store that other processes can load into. */
-export type Place = Pick<Damageable, 'store' | 'args' | 'dump' | 'destroy'>
+export type Place = AsyncDisposable & Pick<Damageable, 'store' | 'args' | 'dump' | 'destroy'>
 
 export const sqlitePlace = (): Promise<Place> => damageableSqlite()
 
