@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { pages } from '#explorer/pages.ts'
 import { createAddressLimits } from '#gate/networks.ts'
-import { spokenNode } from '../support/nodes/spoken-node.ts'
+import { notFound, spokenNode } from '../support/nodes/spoken-node.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
@@ -162,7 +162,7 @@ const nodeAt = (info: object | undefined) =>
   ({ lastInfo: () => info, reportAgeMs: () => 0, whyUnfit: () => undefined }) as never
 
 test.each([undefined, 3_000, 4_851])('not found: a node whose last block is %p changes no word', async libBlock => {
-  const node = spokenNode({}, { libBlock: libBlock ?? 0 })
+  const node = spokenNode(new Proxy({}, { get: () => [notFound('block')] }), { libBlock: libBlock ?? 0 })
   const own = await explorerOn({ node: libBlock === undefined ? { ...node, lastInfo: () => undefined } : node })
   for (const path of ['/search?text=99999999', '/block/99999999', '/account/nobodyhere']) {
     const alone = await visitBoth(path)

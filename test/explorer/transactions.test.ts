@@ -226,12 +226,19 @@ test('/tx: the movements and the gas of one in the pool are shown as not known y
   expect(en.text + zh.text).not.toMatch(/No tokens moved|As of irreversible|没有代币变动|数据截至/)
 })
 
-test('/tx: a delayed one says that its actions run later, and does not link to names that may not exist', async () => {
-  const { visitBoth } = await explorerWith({ delay: '500000000', actions: [transferTo('nosuchone')] }, {})
+test('/tx: a delayed one says that its actions run later', async () => {
+  const { visitBoth } = await explorerWith({ delay: '500000000' }, {})
   const [en, zh] = await visitBoth(`/tx/${HASH}`)
   expect(en.text).toContain('the actions are delayed, and run in a later transaction unless they are cancelled')
   expect(zh.text).toContain('其方法延迟执行')
-  const hrefs = en.links.map(({ href }) => href)
+})
+
+test.each([
+  ['delayed', { delay: '500000000' }, {}],
+  ['failed', {}, { status_code: 'RUNTIME_ERROR' }],
+])('/tx: a %s one does not link to names that may not exist', async (_, over, receipt) => {
+  const { visit } = await explorerWith({ ...over, actions: [transferTo('nosuchone')] }, receipt)
+  const hrefs = (await visit(`/tx/${HASH}`)).links.map(({ href }) => href)
   expect(hrefs).toContain('../account/whale_01')
   expect(hrefs).not.toContain('../account/nosuchone')
 })
