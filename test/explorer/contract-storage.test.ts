@@ -1,66 +1,51 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { createNode } from '#node/archive-node.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { rpcCalls } from '../support/nodes/recording.ts'
-import { foreignIn } from './read-page.ts'
+import { foreignIn, unescapeHtml } from './read-page.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-const open: (() => unknown)[] = []
-afterAll(async () => {
-  for (const close of open) await close()
-})
+const stack = new AsyncDisposableStack()
+afterAll(() => stack.disposeAsync())
 
 /** The explorer with a node that answers like the recorded one, except for `fault`. */
 async function explorerWith(fault?: Fault): Promise<Explorer> {
-  const faulty = await startFaultyNode(fault)
+  const faulty = stack.use(await startFaultyNode(fault))
   const node = createNode({ urls: [faulty.url], clock: patientClock })
-  open.push(
-    () => node.close(),
-    () => faulty[Symbol.asyncDispose](),
-  )
+  stack.defer(() => node.close())
   await node.watch(async () => undefined)
   return explorerOn({ node })
 }
 
-let explorer: Explorer
-beforeAll(async () => {
-  explorer = await explorerWith()
-})
+const explorer = await explorerWith()
 
 type Asked = { readonly id: string; readonly key: string; readonly field?: string }
 
-const recorded = async (path: string) =>
-  (await rpcCalls())
-    .filter(call => call.method === 'POST' && call.path === path && call.status === 200)
-    .map(({ body = '', text }) => ({
-      asked: JSON.parse(body) as Asked,
-      said: JSON.parse(text) as { readonly data: string; readonly fields: readonly string[] },
-    }))
-    .filter(({ asked: { id, key } }) => id !== 'nosuch.iost' && (key ?? '') !== '')
+/** The recorded calls of a path with a key, and the value that the node gave. */
+async function listRecorded(path: string): Promise<readonly (readonly [asked: Asked, value: string])[]> {
+  const calls = (await rpcCalls()).filter(call => call.method === 'POST' && call.path === path && call.status === 200)
+  const all = calls.map(({ body = '', text }) => [JSON.parse(body) as Asked, JSON.parse(text).data] as const)
+  return all.filter(([{ id, key }]) => id !== 'nosuch.iost' && (key ?? '') !== '')
+}
 
-const pathOf = ({ id, key, field }: Asked, more: Readonly<Record<string, string>> = {}): string =>
-  `/contract/${id}/storage?${new URLSearchParams({ key, ...(field === undefined ? {} : { field }), ...more })}`
+const pathOf = ({ id, key, field }: Asked): string =>
+  `/contract/${id}/storage?${new URLSearchParams({ key, ...(field === undefined ? {} : { field }) })}`
 
-const [TITLE, VALUE] = [/<h2 id="value"/, /<dt>Value<\/dt><dd>(.*?)<\/dd>/s]
+const TITLE = /<h2 id="value"/
 
 test('storage: each recorded value is shown as the node returns it, and completely on its own page', async () => {
   let shown = 0
-  const listed = await recorded('/getContractStorageFields')
-  for (const { asked, said } of await recorded('/getContractStorage')) {
+  const listed = await listRecorded('/getContractStorageFields')
+  for (const [asked, value] of await listRecorded('/getContractStorage')) {
     // A visit without a field also asks for the fields under the key.
-    const isListed = listed.some(each => each.asked.id === asked.id && each.asked.key === asked.key)
-    if (asked.field === undefined && !isListed) continue
+    if (asked.field === undefined && !listed.some(([{ id, key }]) => id === asked.id && key === asked.key)) continue
     const { html } = await explorer.visit(pathOf(asked))
-    const [, cell = ''] = VALUE.exec(html) ?? []
-    const shownCell = cell.replaceAll(/&quot;|&#34;/g, '"').replaceAll('&amp;', '&')
-    expect([asked, shownCell]).toEqual([asked, expect.stringContaining(said.data.slice(0, 200))])
+    const [, cell = ''] = /<dt>Value<\/dt><dd>(.*?)<\/dd>/s.exec(html) ?? []
+    expect([asked, unescapeHtml(cell)]).toEqual([asked, expect.stringContaining(value.slice(0, 200))])
     expect(html).toContain('>4851</bdi>')
-    const { response } = await explorer.visit(pathOf(asked, { raw: '1' }))
-    expect([response.headers.get('content-type'), await response.text()]).toEqual([
-      'text/plain; charset=utf-8',
-      said.data,
-    ])
+    const { response } = await explorer.visit(`${pathOf(asked)}&raw=1`)
+    expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/plain; charset=utf-8', value])
     shown += 1
   }
   expect(shown).toBeGreaterThan(8)
@@ -114,24 +99,23 @@ const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x on
 
 test('storage: hostile keys, values and fields are shown and have no effect', async () => {
   const said = { data: HOSTILE, fields: [HOSTILE, '__proto__', 'x'.repeat(5_000), ''] }
-  const { visit } = await explorerGiven(() => Response.json({ ...said, block_hash: 'a', block_number: '4851' }))
-  for (const path of ['/contract/token.iost/storage', '/zh/contract/token.iost/storage']) {
-    const page = await visit(`${path}?${new URLSearchParams({ key: HOSTILE })}`)
+  const { visitBoth } = await explorerGiven(() => Response.json({ ...said, block_hash: 'a', block_number: '4851' }))
+  for (const page of await visitBoth(pathOf({ id: 'token.iost', key: HOSTILE }))) {
     expect([page.response.status, foreignIn(page), /[\u202e\0]/.test(page.text)]).toEqual([200, [], false])
     expect(page.links.some(({ href }) => href.endsWith('field=__proto__'))).toBe(true)
   }
 })
 
 test("storage: the footer names the node's block for a value from a node, and the published block otherwise", async () => {
-  const [call] = await recorded('/getContractStorage')
+  const [[asked] = []] = await listRecorded('/getContractStorage')
   const behind = await explorerWith(async ({ path }, truth) =>
     path === '/getContractStorage'
       ? new Response((await truth()).replace(/"block_number":"\d+"/, '"block_number":"5120"'))
       : undefined,
   )
   const footOf = async (path: string) => /<footer.*?<p>(.*?)<\/p>/s.exec((await behind.visit(path)).html)?.[1]
-  if (call === undefined) throw new Error('No storage is recorded.')
-  expect(await footOf(pathOf(call.asked))).toBe('From a node, as of irreversible block 5120.')
-  expect(await footOf(`/zh${pathOf(call.asked)}`)).toBe('数据来自全节点，截至不可逆区块 5120。')
-  expect(await footOf(`/contract/${call.asked.id}/storage`)).toStartWith('As of irreversible block 4851, ')
+  if (asked === undefined) throw new Error('No storage is recorded.')
+  expect(await footOf(pathOf(asked))).toBe('From a node, as of irreversible block 5120.')
+  expect(await footOf(`/zh${pathOf(asked)}`)).toBe('数据来自全节点，截至不可逆区块 5120。')
+  expect(await footOf(`/contract/${asked.id}/storage`)).toStartWith('As of irreversible block 4851, ')
 })

@@ -1,18 +1,18 @@
 import { downloads } from '#explorer/download/downloads.ts'
 import { findRoute } from '#explorer/links.ts'
-import type { ReadPage } from './read-page.ts'
 import type { Explorer } from './served.ts'
 
-export type Crawled = ReadPage & { readonly path: string; readonly status: number }
+export type Crawled = Awaited<ReturnType<typeof crawl>>
 
-export const brokenOf = (crawled: readonly Crawled[]): readonly string[] =>
+export const brokenOf = (crawled: Crawled): readonly string[] =>
   crawled.filter(({ status }) => status !== 200 && status !== 302).map(({ path, status }) => `${status} ${path}`)
 
-export function filesMissing(crawled: readonly Crawled[]): readonly string[] {
-  const found = crawled
+export function filesMissing(crawled: Crawled): readonly string[] {
+  const paths = crawled
     .filter(({ status }) => status === 200)
-    .map(({ path }) => findRoute(downloads, path.replace(/^\/zh(?=\/)|\?.*$/gs, ''))?.found)
-  return downloads.filter(file => !found.includes(file)).map(({ path }) => path)
+    .map(({ path }) => path.replace(/^\/zh(?=\/)|\?.*$/gs, ''))
+  const found = new Set(paths.map(path => findRoute(downloads, path)?.found))
+  return downloads.filter(file => !found.has(file)).map(({ path }) => path)
 }
 
 type CrawlOptions = {
@@ -20,15 +20,13 @@ type CrawlOptions = {
   readonly from: readonly string[]
   /** The maximum number of opened addresses per kind (same number of parts, first part and parameter names). */
   readonly most: number
-  /**
-   * The root of the service as browsers see it, without a trailing slash. A proxy strips the difference to `basePath`.
-   */
+  /** The root of the service as browsers see it, without a trailing slash. A proxy strips the difference to `basePath`. */
   readonly seenAt?: string
   readonly basePath?: string
 }
 
 /** Few calls per action are opened, since actions have tests of their own. */
-const MOST_CALLS = 2
+const MAX_CALLS = 2
 
 const ORIGIN = 'https://explorer.example'
 
@@ -36,41 +34,37 @@ const ORIGIN = 'https://explorer.example'
  * Opens all addresses that pages link to, recursively. Throws if a link leaves `seenAt`; links to other web
  * hosts are ignored.
  */
-export async function crawl(options: CrawlOptions): Promise<readonly Crawled[]> {
-  const { explorer, from, most, seenAt = '', basePath = '' } = options
+export async function crawl({ explorer, from, most, seenAt = '', basePath = '' }: CrawlOptions) {
   const root = `${ORIGIN}${seenAt}/`
   const waiting = [...from]
   const known = new Set(waiting)
   const opened = new Map<string, number>()
-  const pages: Crawled[] = []
+  const pages: (Awaited<ReturnType<Explorer['visit']>> & { readonly path: string; readonly status: number })[] = []
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-    const kind = kindOf(path)
+    const kind = toAddressKind(path)
     const count = opened.get(kind) ?? 0
-    if (count >= (path.startsWith('/api/') ? Math.min(most, MOST_CALLS) : most)) continue
+    if (count >= (path.startsWith('/api/') ? Math.min(most, MAX_CALLS) : most)) continue
     opened.set(kind, count + 1)
-    const { response, ...page } = await explorer.visit(`${basePath}${path}`)
-    pages.push({ ...page, path, status: response.status })
+    const page = await explorer.visit(`${basePath}${path}`)
+    pages.push({ ...page, path, status: page.response.status })
     // An export is not read to its end here.
-    if (!response.bodyUsed) await response.body?.cancel()
-    if (!isOurs(path)) continue
+    if (!page.response.bodyUsed) await page.response.body?.cancel()
+    // Links of the reference have their own tests.
+    if (/^\/(?:docs|api|status)\b/.test(path)) continue
     for (const { href } of page.links) {
       const { href: whole, origin } = new URL(href, `${root}${path.slice(1)}`)
       if (origin !== ORIGIN && /^https?:/.test(whole)) continue
       if (!whole.startsWith(root)) throw new Error(`${path} links to ${href}, which is ${whole}.`)
       const to = `/${whole.slice(root.length).replace(/#.*$/s, '')}`
-      if (known.has(to)) continue
+      if (!known.has(to)) waiting.push(to)
       known.add(to)
-      waiting.push(to)
     }
   }
   return pages
 }
 
-/** Links of the reference have their own tests. */
-const isOurs = (path: string): boolean => !/^\/(?:docs|api|status)\b/.test(path)
-
 /** A kind of addresses that are likely to be right or wrong together. */
-function kindOf(path: string): string {
+function toAddressKind(path: string): string {
   const { pathname, searchParams } = new URL(path, ORIGIN)
   const [, ...parts] = pathname.split('/')
   const lang = parts[0] === 'zh' ? parts.shift() : ''

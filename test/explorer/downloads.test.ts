@@ -6,7 +6,7 @@ import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { readWholeCsv } from '../support/read-csv.ts'
 import { brokenOf, crawl } from './crawl.ts'
-import { expectCells, expectFile, fileCells, fileOf, tableOf } from './expect-files.ts'
+import { expectCells, expectFile, fileCells, fileOf } from './expect-files.ts'
 import { choosePages, inChinese, samplePaths } from './samples.ts'
 import { type Explorer, explorerOn, HTML, listenAlone } from './served.ts'
 
@@ -60,25 +60,21 @@ test.each([
 })
 
 test('downloads: words are in the page’s language, the first line names the columns, a byte order mark tells the encoding', async () => {
-  const en = new Uint8Array(await (await fileOf(explorer, '/account/tokenboss/records.csv?failed=1')).arrayBuffer())
+  const en = await (await fileOf(explorer, '/account/tokenboss/records.csv?failed=1')).bytes()
   expect([...en.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
-  expect(new TextDecoder().decode(en).split('\r\n')[0]).toBe(
-    'Time (UTC),Direction,Counterparty,Change,Token,Memo,Action,Status,Transaction,Block,Rows of the complete file',
+  expect(new TextDecoder().decode(en)).toStartWith(
+    'Time (UTC),Direction,Counterparty,Change,Token,Memo,Action,Status,Transaction,Block,Rows of the complete file\r\n',
   )
   const zh = await (await fileOf(explorer, '/zh/account/tokenboss/records.csv?token=iost')).text()
-  expect(zh.split('\r\n')[0]).toBe('时间（UTC）,方向,对方,变动,代币,备注,方法,状态,交易,区块,完整文件的行数')
+  expect(zh).toStartWith('时间（UTC）,方向,对方,变动,代币,备注,方法,状态,交易,区块,完整文件的行数\r\n')
   expect(zh).toContain(',成功,')
-  const token = await (await fileOf(explorer, '/token/contribute/movements.csv')).text()
-  expect(token.split('\r\n')[0]).toBe(
-    'Time (UTC),From,To,Amount,Token,Memo,Action,Status,Transaction,Block,Rows of the complete file',
-  )
 })
 
 test.each([
   ['/account/admin/records.csv', 'account-admin-to-2026-11-21.csv'],
   [
-    '/account/admin/records.csv?token=iost&from=2026-11-01&to=2026-11-30',
-    'account-admin-token-iost-from-2026-11-01-to-2026-11-30.csv',
+    '/account/admin/records.csv?token=iost&from=2026-11-01',
+    'account-admin-token-iost-from-2026-11-01-to-2026-11-21.csv',
   ],
   [
     '/account/admin/records.csv?func_name=token.iost%2Ftransfer&start_block=7',
@@ -93,20 +89,14 @@ test.each([
   ['/blocks.csv?start_block=7&end_block=9', 'blocks-to-2026-11-21-blocks-7-9.csv'],
   ['/contracts.csv?from=2026-11-21', 'contracts-from-2026-11-21-to-2026-11-21.csv'],
   ['/account/admin/sub-accounts.csv', 'account-admin-sub-accounts-to-2026-11-21.csv'],
+  // A file is of one account, although the action accepts several.
+  ['/account/admin,busyhub/records.csv', undefined],
+  ['/account/admin%2Cbusyhub/records.csv', undefined],
 ])('downloads: the file name of %s describes its content', async (path, name) => {
-  const response = await fileOf(explorer, path)
-  expect([response.status, response.headers.get('content-disposition')]).toEqual([
-    200,
-    `attachment; filename="${name}"`,
-  ])
-  await response.body?.cancel()
-})
-
-test('downloads: a file is of one account, although the action accepts several', async () => {
-  for (const path of ['/account/admin,busyhub/records.csv', '/account/admin%2Cbusyhub/records.csv']) {
-    const response = await fileOf(explorer, path)
-    expect([path, response.status, response.headers.get('content-disposition')]).toEqual([path, 400, null])
-  }
+  const { status, headers, body } = await fileOf(explorer, path)
+  const named = name === undefined ? null : `attachment; filename="${name}"`
+  expect([status, headers.get('content-disposition')]).toEqual([name === undefined ? 400 : 200, named])
+  await body?.cancel()
 })
 
 test('downloads: a list longer than a file is refused with the remedy, and never cut', async () => {
@@ -120,12 +110,9 @@ test('downloads: a list longer than a file is refused with the remedy, and never
   }
   for (const [query, said] of [
     ['', 'and a file at most 10,000; choose a shorter period, or use the API with a key.'],
-    [
-      '?direction=out&token=iost',
-      'the list has too many rows to know whether those that pass the filters fit into a file',
-    ],
-  ])
-    expect((await explorer.visit(`/account/busyhub${query}`)).text).toContain(said ?? '')
+    ['direction=out&token=iost', 'too many rows to know whether those that pass the filters fit into a file'],
+  ] as const)
+    expect((await explorer.visit(`/account/busyhub?${query}`)).text).toContain(said)
 })
 
 async function offeredBy(own: Explorer, paths: readonly string[]): Promise<readonly string[]> {
@@ -143,8 +130,8 @@ test('downloads: every offered file has a row', async () => {
   // Of each file, with the same names of parameters, one is read; a long run reads all that are offered.
   for (const path of choosePages(files, SOAK ? Number.POSITIVE_INFINITY : 1)) {
     const response = await fileOf(explorer, path)
-    const rows = response.status === 200 ? (await tableOf(response)).length : 0
-    expect([path, response.status, rows > 0]).toEqual([path, 200, true])
+    const lines = readWholeCsv(await response.text())
+    expect([path, response.status, lines.length > 1]).toEqual([path, 200, true])
   }
   expect(files.length).toBeGreaterThan(100)
 })
@@ -161,13 +148,9 @@ test('downloads: what is offered while the load is far behind works, too', async
 })
 
 test('downloads: a searched list offers a file if it fits for certain, and an empty one none', async () => {
-  for (const [query, count] of [
-    ['direction=out&token=iost', 1],
-    ['from=2026-11-01&to=2026-11-02', 0],
-  ] as const) {
-    const files = await offeredBy(explorer, [`/account/admin?${query}`])
-    expect([query, files.filter(each => each.includes('records.csv')).length]).toEqual([query, count])
-  }
+  const paths = ['direction=out&token=iost', 'from=2026-11-01&to=2026-11-02'].map(each => `/account/admin?${each}`)
+  const files = await offeredBy(explorer, paths)
+  expect(files.filter(each => each.includes('records.csv')).length).toBe(1)
 })
 
 test('downloads: without a test key every link of every page works, also behind prefixes', async () => {
@@ -181,36 +164,25 @@ test('downloads: without a test key every link of every page works, also behind 
 })
 
 test('downloads: the file of a contract is the same with and without the prefix in its address', async () => {
-  let found = ''
+  const read = async (id: string) => (await fileOf(explorer, `/account/${id}/records.csv`)).text()
+  let own = ''
   for (const { contract_id: id } of await explorer.list('base/get-contract-list', { size: '500' })) {
-    if (!id.startsWith('Contract') || found.includes(',In,')) continue
-    const names = [id, id.slice('Contract'.length)]
-    const files = await Promise.all(
-      names.map(async name => (await fileOf(explorer, `/account/${name}/records.csv`)).text()),
-    )
-    found = files[0] ?? ''
-    expect([id, files[1] === found]).toEqual([id, true])
+    if (!id.startsWith('Contract') || own.includes(',In,')) continue
+    own = await read(id)
+    expect([id, (await read(id.slice('Contract'.length))) === own]).toEqual([id, true])
   }
-  expect(found.includes(',In,')).toBe(true)
+  expect(own).toContain(',In,')
 })
 
 test('downloads: files count as visits, two at once per network address, and exports with keys have their own slots', async () => {
-  const now = Date.UTC(2026, 10, 21)
-  const limits = createAddressLimits({ elapsed: () => now })
   let visits = 0
   let isSpent = false
-  const service = await explorerOn({
-    isKeyless: true,
-    trustedProxies: [],
-    maxExports: 2,
-    addresses: {
-      ...limits,
-      visit: () => {
-        visits += 1
-        return isSpent ? 1_000 : 0
-      },
-    },
-  })
+  const visit = () => {
+    visits += 1
+    return isSpent ? 1_000 : 0
+  }
+  const addresses = { ...createAddressLimits({ elapsed: () => 0 }), visit }
+  const service = await explorerOn({ isKeyless: true, trustedProxies: [], maxExports: 2, addresses })
   await using own = listenAlone(service)
   const get = (path: string) => fetch(`${own.url}${path}`, { headers: { accept: HTML } })
   const response = await get('/account/__proto__/records.csv')
@@ -219,11 +191,8 @@ test('downloads: files count as visits, two at once per network address, and exp
   expect([response.status, visits]).toEqual([200, 2])
   // Rows are only produced when they are read, so an unread answer keeps its slot.
   const open = [await service.ask('/account/12345/records.csv'), await service.ask('/account/12345/records.csv')]
-  const refused = await service.ask('/account/12345/records.csv', { headers: { accept: HTML } })
-  expect([refused.status, await refused.text()]).toMatchObject([
-    429,
-    expect.stringContaining('A network address may load 2 files at once'),
-  ])
+  const refused = await service.visit('/account/12345/records.csv')
+  expect([refused.response.status, refused.text]).toEqual([429, expect.stringContaining('may load 2 files at once')])
   const keyed = await service.ask('/api/account/get-account-tx?account=admin&format=csv', {
     headers: { 'x-api-key': service.key },
   })

@@ -16,7 +16,7 @@ const PAGE = /^\/(?!docs|status|api|openapi)/
 /** A chain other than the recorded one: links from the first page lead to every kind of page. */
 export function pageSuite(store: () => Store): void {
   let explorer: Explorer
-  let crawled: readonly Crawled[] = []
+  let crawled: Crawled = []
   beforeAll(async () => {
     explorer = await explorerOn({}, store())
     crawled = await crawl({ explorer, from: ['/', '/zh/'], most: MOST })

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
 import { findRoute } from '#explorer/links.ts'
 import type { Lang, Visit } from '#explorer/page.ts'
@@ -7,17 +7,17 @@ import { Layout } from '#explorer/part/layout.tsx'
 import { systemClock } from '#time/clock.ts'
 import { cpuOf } from '../support/cost/cpu.ts'
 import { COMMON_SHAPES, SHAPES } from '../support/cost/long-texts.ts'
-import { loadedStore } from '../support/stores/loaded.ts'
-import { foreignIn, readPage } from './read-page.ts'
+import { action, receipt, transaction } from '../support/stores/hand-made.ts'
+import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { foreignIn, nftsOn, readPage } from './read-page.ts'
 import { choosePages, samplePaths } from './samples.ts'
-import { explorerOn } from './served.ts'
+import { explorerOn, explorerOnMade } from './served.ts'
 
 /** Texts that code parses instead of only showing them. */
 const READ = /^(?:-?\d+(?:\.\d+)?|\d{4}-\d\d-\d\dT.*Z|\d{4}-\d\d-\d\d|[[{].*)$/s
 /** Fields whose text decides what a page shows. */
-const DECIDING: ReadonlySet<string> = new Set([
-  ...['func_name', 'action_name', 'contract', 'status_code', 'status', 'type'],
-])
+const DECIDING = new Set(['func_name', 'action_name', 'contract', 'status_code', 'status', 'type'])
 
 type Spoil = (text: string, of: { readonly key: string; readonly isArgument: boolean }) => string
 
@@ -38,8 +38,11 @@ function spoiler(spoil: Spoil, spares: ReadonlySet<string>) {
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, spoilAll(each, name, isArgument)]))
   }
   const spoilList = (text: string, key: string): string => {
-    const list = parseList(text)
-    return list === undefined ? spoilText(text, key, true) : JSON.stringify(spoilAll(list, '', true))
+    try {
+      return JSON.stringify(spoilAll(JSON.parse(text), '', true))
+    } catch {
+      return spoilText(text, key, true)
+    }
   }
   const correct = (given: CallParameters): CallParameters => {
     // One text may begin with another.
@@ -50,19 +53,8 @@ function spoiler(spoil: Spoil, spares: ReadonlySet<string>) {
   return { spoilAll, correct }
 }
 
-function parseList(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 const site = {
-  version: '1',
-  isExplored: true,
-  testKey: undefined,
-  labels: new Map(),
+  ...{ version: '1', isExplored: true, testKey: undefined, labels: new Map() },
   assets: { style: 's', script: 'j', theme: 't', preview: 'preview' },
 }
 
@@ -70,13 +62,8 @@ type Spoiling = { readonly lang: Lang; readonly spoil: Spoil; readonly spares: R
 
 /** The page that is shown when the texts of the chain are others. Fields of `spares` keep their texts. */
 async function spoilPage(path: string, { lang, spoil, spares }: Spoiling): Promise<string | undefined> {
-  const deps = {
-    store: await loadedStore(),
-    node: undefined,
-    prices: { get: () => undefined },
-    profiles: { get: () => undefined },
-    clock: systemClock,
-  }
+  const none = { get: () => undefined }
+  const deps = { store: await loadedStore(), node: undefined, prices: none, profiles: none, clock: systemClock }
   const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1')
   const { found: page, id = '', part = '' } = findRoute(pages, pathname) ?? {}
   return askAtOneHeight(
@@ -107,26 +94,19 @@ async function spoilPage(path: string, { lang, spoil, spares }: Spoiling): Promi
 /** Worse than any text of the recording: it would close its element, run a script, and reverse the following text. */
 const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()><a href=javascript:bad()>\u202e\u0000`
 
-const headOf = (html: string) => [
-  ...[...html.matchAll(/<title>(.*?)<\/title>/gs)].map(([, text = '']) => text),
-  ...[...html.matchAll(/<meta name="description" content="(.*?)"/gs)].map(([, text = '']) => text),
-]
+const headOf = (html: string) =>
+  [...html.matchAll(/<(?:title>|meta name="description" content=")(.*?)(?:<\/title>|")/gs)].map(([, text = '']) => text)
 
-const unfit = (text: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text) || text.length > 1_000
+const isUnfit = (text: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text) || text.length > 1_000
 
-let paths: readonly string[] = []
-beforeAll(async () => {
-  paths = await samplePaths(await explorerOn())
-})
+const paths = await samplePaths(await explorerOn())
 
 /** Some pages of each kind, and every so many transactions of the samples. */
-const chooseSome = (each: number, every: number): readonly string[] => [
-  ...choosePages(
-    paths.filter(path => !path.startsWith('/tx/')),
-    each,
-  ),
-  ...paths.filter(path => path.startsWith('/tx/')).filter((_path, at) => at % every === 0),
-]
+function chooseSome(each: number, every: number): readonly string[] {
+  const transactions = paths.filter(path => path.startsWith('/tx/'))
+  const others = paths.filter(path => !path.startsWith('/tx/'))
+  return [...choosePages(others, each), ...transactions.filter((_path, at) => at % every === 0)]
+}
 
 test.each([
   ['all texts', new Set<string>()],
@@ -143,7 +123,7 @@ test.each([
     if (html === undefined) continue
     const page = await readPage(html)
     expect([path, foreignIn(page)]).toEqual([path, []])
-    expect([path, headOf(html).length, headOf(html).filter(unfit)]).toEqual([path, 2, []])
+    expect([path, headOf(html).length, headOf(html).filter(isUnfit)]).toEqual([path, 2, []])
     // Characters that reverse text or are invisible are written as escapes.
     expect([path, /[\u202e\0]/.test(page.text)]).toEqual([path, false])
     shown += html.includes('bad()') ? 1 : 0
@@ -157,7 +137,7 @@ test('hostile: a text in a request is part of title and description as one line 
     const id = encodeURIComponent(text)
     for (const path of [`/search?text=${id}`, `/account/${id}`, `/tx/${id}`, `/zh/token/${id}`, `/${id}`]) {
       const { html } = await visit(path)
-      expect([path.slice(0, 20), headOf(html).length, headOf(html).filter(unfit)]).toEqual([path.slice(0, 20), 2, []])
+      expect([path.slice(0, 20), headOf(html).length, headOf(html).filter(isUnfit)]).toEqual([path.slice(0, 20), 2, []])
     }
   }
 })
@@ -222,4 +202,105 @@ test.each([
     }
   }
   expect(faults).toEqual([])
+})
+
+const XS = 'x'.repeat(60_000)
+
+test('long texts: one that anybody can write is cut in rows, in no title, and no link to an impossible contract', async () => {
+  // Calls of missing actions or contracts fail, but are shown in public lists.
+  const end = { statusCode: 'RUNTIME_ERROR', message: 'prepare contract: not found' }
+  const failed = (name: string) =>
+    Array.from({ length: 25 }, () => transaction({ actions: [action(name, [])], receipt: end }))
+  // Its publisher chooses the language and the version of a contract's code.
+  const code = { info: { lang: 'javascript', version: `9.${XS.slice(0, 10_000)}`, abi: [] }, code: 'class A {}' }
+  const deployment = transaction({ actions: [action('system.iost/setCode', [JSON.stringify(code)])] })
+  const applied = receipt('vote_producer.iost/applyRegister', ['bob0000', 'key', XS, XS, '', true])
+  await using service = await explorerOnMade(
+    [[transaction({ receipts: [applied] })], ...[failed(`token.iost/${XS}`), failed(`${XS}/x`)], [deployment]],
+    { isKeyless: true },
+  )
+  for (const path of [
+    ...['/contract/token.iost', '/account/alice00', '/account/alice00?page=2', '/producers'],
+    ...['/transactions', '/transactions?page=2', '/'],
+  ]) {
+    const { html, response } = await service.visit(path)
+    expect([path, response.status, html.length < 100_000]).toEqual([path, 200, true])
+  }
+  expect((await service.visit('/contract/token.iost')).text).toContain(`${XS.slice(0, 32)}…`)
+  const { links, text: list } = await service.visit('/transactions')
+  expect(list).toContain('xxxxxxxxxx…xxxxxx')
+  expect(links.filter(({ href }) => /contract\/x/.test(href))).toEqual([])
+  const { html, text } = await service.visit(`/contract/Contract${deployment.hash}`)
+  const titles = [...html.matchAll(/<h2[^>]*>([^<]*)/g)].map(([, title = '']) => title)
+  expect(titles.filter(title => /x{9}/.test(title))).toEqual([])
+  expect(text).toContain('javascript 9.xxxxxxxxx')
+})
+
+test('owners with impossible names: they are the recipients of what was issued to them, and marked as no accounts', async () => {
+  // A blank at the end, and a Cyrillic letter. The balance of the second is lost.
+  const receipts = ['bob0000 ', 'b\u043eb0000'].map(text => receipt('token.iost/issue', ['iost', text, '7']))
+  const made = transaction({ receipts })
+  const failed = transaction({ actions: [action('token.iost /run', [])], receipt: { statusCode: 'RUNTIME_ERROR' } })
+  await using service = await explorerOnMade([[made, failed]])
+  const countMarks = async (path: string, mark: string) => (await service.visit(path)).text.split(mark).length - 1
+  // The page of a token also lists the largest holders.
+  for (const [path, count] of [
+    ['/token/iost?from=2019-03-01', 3],
+    ['/token/iost?holders=1', 2],
+    [`/tx/${made.hash}`, 2],
+    ['/transactions', 2],
+  ] as const) {
+    const counts = [await countMarks(path, 'not an account'), await countMarks(`/zh${path}`, '非账户')]
+    expect([path, counts]).toEqual([path, [count, count]])
+  }
+  const { links } = await service.visit('/token/iost?start_block=1')
+  expect(links.filter(({ href }) => href.endsWith('contract/token.iost'))).toEqual([])
+  const { html } = await service.visit('/account/alice00')
+  const offered = [...html.matchAll(/<option>([^<]*)/g)].map(([, name = '']) => name)
+  expect([offered.includes('deadaddr'), offered.filter(name => /b.b0000/.test(name))]).toEqual([true, []])
+  const unlike = [await countMarks('/transactions', 'not a contract'), await countMarks('/zh/transactions', '非合约')]
+  expect(unlike).toEqual([1, 1])
+})
+
+test('many NFTs: an account shows the first ones and their number, a collection has pages, and metadata stays text', async () => {
+  const long = `${HOSTILE}${'x'.repeat(20_000)}`
+  const issued = Array.from({ length: 30 }, () => receipt('token721.iost/issue', ['cats', 'alice00', long]))
+  const receipts = [receipt('token721.iost/create', ['cats', 'alice00', '1000']), ...issued]
+  await using service = await explorerOnMade([[transaction({ receipts })]])
+  const { visit } = service
+  const account = await visit('/account/alice00')
+  expect(nftsOn(account).length).toBe(10)
+  expect(account.text).toMatch(/NFTs: 30.*The first 10 of 30\./s)
+  const [first, second] = [await visit('/nft/cats'), await visit('/nft/cats?page=2')]
+  expect([...nftsOn(first), ...nftsOn(second)]).toEqual(issued.map((_, at) => `cats/${29 - at}`))
+  for (const page of [account, first, second, await visit('/zh/nft/cats/7')]) {
+    expect([page.response.status, foreignIn(page), /\u202e/.test(page.text)]).toEqual([200, [], false])
+    expect(page.html).toContain('bad()')
+  }
+  const { response } = await visit('/nft/cats/7?raw=1')
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(await response.text()).toBe(long)
+})
+
+const PLURAL =
+  /(?<![\d.,-])1 (?:[a-z]+ )*(?:blocks|transactions|tokens|contracts|collections|NFTs|owners|holders|voters|votes|producers|rows|days)\b/g
+
+test('pages of a chain with only genesis use the singular for a count of one', async () => {
+  const { store, destroy } = await temporarySqlite()
+  await fillFromRecording(store, { to: 0 })
+  const { visit } = await explorerOn({}, store)
+  expect((await visit('/blocks')).html).toContain('1 block, newest first.')
+  expect((await visit('/block/0')).html).toContain(', 1 transaction.')
+  const lists = ['/', '/blocks', '/transactions', '/contracts', '/tokens', '/nfts', '/producers', '/wealth']
+  const opened = new Set([...lists, '/search?text=iost'])
+  for (const list of lists)
+    for (const { href, tag } of (await visit(list)).links) {
+      const { pathname } = new URL(href, `http://localhost${list}`)
+      if (tag === 'a' && /^\/(?:block|tx|token|contract|account|producer|nft|search)/.test(pathname))
+        opened.add(pathname)
+    }
+  for (const path of opened) expect([path, (await visit(path)).html.match(PLURAL)]).toEqual([path, null])
+  expect(opened.size).toBeGreaterThan(20)
+  await destroy()
 })

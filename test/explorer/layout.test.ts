@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import type { Profile } from '#actions/define.ts'
 import { pages } from '#explorer/pages.ts'
 import { createNode } from '#node/archive-node.ts'
@@ -15,7 +15,7 @@ import { SOAK } from '../support/processes/soak.ts'
 import { action, receipt, transaction } from '../support/stores/hand-made.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
 import { choosePages, inChinese, samplePaths, toKind } from './samples.ts'
-import { type Explorer, explorerOn, explorerOnMade } from './served.ts'
+import { explorerOn, explorerOnMade } from './served.ts'
 
 /**
  * A function of a page in the browser and the window's width: what is wrong with its layout, as sentences. A word of
@@ -47,13 +47,11 @@ const LAYOUT_FAULTS = `width => {
   }
   const isCut = (each, size, shown) => each[size] > each[shown] + 1
 
-  const noteWide = () => {
+  for (const isOpen of [false, true]) {
+    for (const each of document.querySelectorAll('details')) each.open ||= isOpen
     const { scrollWidth } = document.documentElement
     if (scrollWidth !== width) note('not as wide as the window', document.body, scrollWidth + ' px')
   }
-  noteWide()
-  for (const each of document.querySelectorAll('details')) each.open = true
-  noteWide()
   for (const [size, shown, overflow] of [['scrollWidth', 'clientWidth', 'overflowX'], ['scrollHeight', 'clientHeight', 'overflowY']])
     for (const each of document.querySelectorAll('body *:not(input, textarea)'))
       if (isCut(each, size, shown) && /hidden|clip/.test(styleOf(each)[overflow]) && isShown(each)) note('cut', each, each.textContent)
@@ -116,47 +114,34 @@ const LAYOUT_FAULTS = `width => {
 }`
 
 async function findFaults(page: Page, widths: readonly number[]): Promise<readonly string[]> {
-  const seen = new Map<string, number[]>()
+  const found: string[] = []
   for (const width of widths) {
     await page.resize(width)
-    for (const fault of await page.run<readonly string[]>(`(${LAYOUT_FAULTS})(${width})`))
-      seen.set(fault, [...(seen.get(fault) ?? []), width])
+    const faults = await page.run<readonly string[]>(`(${LAYOUT_FAULTS})(${width})`)
+    found.push(...faults.map(fault => `${fault} at ${width}`))
   }
-  return [...seen].map(([fault, at]) => `${fault} at ${at}`)
+  return found
 }
 
 const RUN = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'><svg onload=alert(3)>'
 const PROFILE: Profile = {
-  alias: `节点${RUN}`,
-  alias_en: `Node${RUN}`,
-  description: RUN.repeat(40),
-  description_en: RUN.repeat(40),
-  logo: 'https://elsewhere.example/logo.png',
-  statement: RUN,
-  statement_en: RUN,
-  type: '',
-  type_en: '',
+  ...{ alias: `节点${RUN}`, alias_en: `Node${RUN}`, statement: RUN, statement_en: RUN, type: '', type_en: '' },
+  ...{ description: RUN.repeat(40), description_en: RUN.repeat(40), logo: 'https://elsewhere.example/logo.png' },
   social_media: { [RUN]: 'javascript:alert(4)', 网站: 'https://elsewhere.example/' },
 }
 
 const browser = await shareBrowser()
-const stack = new AsyncDisposableStack()
-let explorer: Explorer
-let served: Served
-beforeAll(async () => {
-  const replay = serveReplay({ recording: await recording() })
-  stack.defer(() => replay.stop())
-  const node = createNode({ urls: [replay.url], clock: patientClock })
-  stack.defer(() => node.close())
-  await node.watch(async () => undefined)
-  explorer = await explorerOn({
-    node,
-    prices: { get: () => ({ usd: '0.0123', cny: '0.0881', rank: 321, time: '2026-11-21T00:00:00.000Z' }) },
-    profiles: { get: () => PROFILE },
-  })
-  served = stack.use(servedBehind('/', explorer))
+const replay = serveReplay({ recording: await recording() })
+const node = createNode({ urls: [replay.url], clock: patientClock })
+await node.watch(async () => undefined)
+const price = { usd: '0.0123', cny: '0.0881', rank: 321, time: '2026-11-21T00:00:00.000Z' }
+const explorer = await explorerOn({ node, prices: { get: () => price }, profiles: { get: () => PROFILE } })
+const served = servedBehind('/', explorer)
+afterAll(async () => {
+  await served[Symbol.asyncDispose]()
+  node.close()
+  await replay.stop()
 })
-afterAll(() => stack.disposeAsync())
 
 const ADDRESSES = [
   ...['', 'search?text=prod', 'search?text=no%20such%20thing', 'blocks', 'blocks?page=3', 'block/4824', 'block/0'],
@@ -172,13 +157,10 @@ const ADDRESSES = [
   'no/such/page',
 ]
 
-const PIECES = ['/suggest', '/sitemap.xml']
-
 test('layout: every page of the explorer is in the list', () => {
-  const paths = ADDRESSES.map(address => `/${address.replace(/\?.*/, '')}`)
-  const looked = (path: string) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
-  const missed = pages.filter(({ path }) => !paths.some(each => looked(path).test(each)))
-  expect(missed.map(({ path }) => path)).toEqual(PIECES)
+  const kinds = pages.map(({ path }) => [path, new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}(\\?|$)`)] as const)
+  const missed = kinds.filter(([, kind]) => !ADDRESSES.some(address => kind.test(`/${address}`)))
+  expect(missed.map(([path]) => path)).toEqual(['/suggest', '/sitemap.xml'])
 })
 
 const LEAST = [360, 761, 1_153]
@@ -205,21 +187,20 @@ const SHIFT = `new Promise(done => {
 const LOADS = 10
 
 async function staysPut(page: Page, url: string): Promise<boolean> {
-  for (let load = 1; ; load += 1) {
+  for (let load = 1; load <= LOADS; load += 1) {
     await page.go(url)
     const { sum, inParts } = await page.run<{ sum: number; inParts: boolean }>(SHIFT)
-    if (sum < 0.05) return true
-    if (!inParts || load === LOADS) return false
+    if (sum < 0.05 || !inParts) return sum < 0.05
   }
+  return false
 }
 
-/** Console messages without those for the expected answers 404 and 400. */
-const quietIn = (page: Page): readonly string[] =>
-  page.said.filter(line => !/404.*(?:no\/such\/page|statistics)|400.*\/search/.test(line))
-
-/** Requests to other hosts. Chromium's own icons, such as a calendar, cause no request. */
-const elsewhereOf = (page: Page): readonly string[] =>
-  page.asked.filter(asked => !asked.startsWith(served.url) && !asked.startsWith('data:image/svg+xml;'))
+/** Console messages without those for the expected answers 404 and 400, and requests to other hosts. */
+const listTroubles = (page: Page): readonly string[] => [
+  ...page.said.filter(line => !/404.*(?:no\/such\/page|statistics)|400.*\/search/.test(line)),
+  // Chromium's own icons, such as a calendar, cause no request.
+  ...page.asked.filter(asked => !asked.startsWith(served.url) && !asked.startsWith('data:image/svg+xml;')),
+]
 
 /**
  * How a page is opened and checked: half of all pages on a phone in the light theme by every rule, the others
@@ -229,11 +210,11 @@ const elsewhereOf = (page: Page): readonly string[] =>
 function lookAt(at: number, lang: 'en' | 'zh') {
   const isAudited = SOAK || Math.floor(at / 2) % 2 === (lang === 'en' ? 0 : 1)
   const isNarrow = at % 2 === (lang === 'en' ? 0 : 1)
-  const some = lang === 'zh' ? [isNarrow ? 360 : 761] : isNarrow ? LEAST : WIDTHS
-  const widths = SOAK ? WIDTHS : some
-  return isNarrow
-    ? ({ isAudited, widths, width: 360, scheme: 'light', rules: {} } as const)
-    : ({ isAudited, widths, width: 1_400, scheme: 'dark', rules: WORDS_AND_COLOURS } as const)
+  const widths = lang === 'zh' ? [isNarrow ? 360 : 761] : isNarrow ? LEAST : WIDTHS
+  const look = isNarrow
+    ? ({ width: 360, scheme: 'light', rules: {} } as const)
+    : ({ width: 1_400, scheme: 'dark', rules: WORDS_AND_COLOURS } as const)
+  return { isAudited, widths: SOAK ? WIDTHS : widths, ...look }
 }
 
 /** Names of page parts in Latin letters alone, without words that Chinese has adopted. */
@@ -250,19 +231,18 @@ test.each(['en', 'zh'] as const)('layout: every page is correct at every width, 
     await page.resize(width)
     const url = `${base}${address}${address === '' && lang === 'en' ? '?lang=en' : ''}`
     expect([address, await staysPut(page, url)]).toEqual([address, true])
-    if (isAudited) expect([address, await auditPage(page, rules)]).toEqual([address, []])
-    if (lang === 'zh') expect([address, await page.run(UNTRANSLATED)]).toEqual([address, []])
-    expect([address, await findFaults(page, widths)]).toEqual([address, []])
+    const faults = isAudited ? await auditPage(page, rules) : []
+    const untranslated = lang === 'zh' ? await page.run(UNTRANSLATED) : []
+    expect([address, faults, untranslated, await findFaults(page, widths)]).toEqual([address, [], [], []])
   }
-  expect(quietIn(page)).toEqual([])
-  expect(elsewhereOf(page)).toEqual([])
+  expect(listTroubles(page)).toEqual([])
   await page.close()
 })
 
 test('layout: hostile texts run no script, lead to no other site and cause no request', async () => {
   const page = await browser.open()
   const text = encodeURIComponent(RUN)
-  const found = `[...document.querySelectorAll('main :is(script, img, [onerror], [onload], [style], a[href^="javascript:"])')].length`
+  const found = `document.querySelectorAll('main :is(script, img, [onerror], [onload], [style], a[href^="javascript:"])').length`
   for (const address of [`search?text=${text}`, `statistics/${text}`, 'producers', 'producer/producer000']) {
     await page.go(`${served.url}${address}`)
     expect([address, await page.run<number>(found)]).toEqual([address, 0])
@@ -275,8 +255,7 @@ test('layout: hostile texts run no script, lead to no other site and cause no re
   await page.press('/')
   await page.type(RUN)
   await page.until("performance.getEntriesByType('resource').some(({ name }) => name.includes('/suggest?'))")
-  expect(quietIn(page)).toEqual([])
-  expect(elsewhereOf(page)).toEqual([])
+  expect(listTroubles(page)).toEqual([])
   await page.close()
 })
 
@@ -301,7 +280,7 @@ test('layout: every page is complete without scripts at every width, light and d
       expect([path, await page.run(UNSCRIPTED)]).toEqual([path, { wide: width, buttons: 0, plots: 0, same: 0 }])
     }
   }
-  expect(quietIn(page)).toEqual([])
+  expect(listTroubles(page)).toEqual([])
   await page.close()
 })
 
@@ -320,28 +299,22 @@ test('layout: a page printed from the dark theme is dark on white, without contr
   await page.close()
 })
 
-type Drawn = {
-  readonly paths: readonly string[]
-  readonly change?: string
-  readonly widths: readonly number[]
-}
+type Drawn = { readonly paths: readonly string[]; readonly widths: readonly number[]; readonly change?: string }
 
-async function findFaultsOf(on: Served, { paths, change = '0', widths }: Drawn): Promise<readonly unknown[]> {
+async function expectFit(on: Served, { paths, widths, change = '0' }: Drawn): Promise<void> {
   const page = await browser.open({ scheme: 'light' })
-  const found: unknown[] = []
   for (const path of paths) {
     await page.go(`${on.url}${path.slice(1)}`)
     await page.run(change)
-    for (const fault of await findFaults(page, widths)) found.push([path.slice(0, 40), fault])
+    expect([path.slice(0, 40), await findFaults(page, widths)]).toEqual([path.slice(0, 40), []])
   }
   await page.close()
-  return found
 }
 
-const findFaultsOfBoth = async (on: Served, drawn: Drawn): Promise<readonly unknown[]> => [
-  ...(await findFaultsOf(on, drawn)),
-  ...(await findFaultsOf(on, { ...drawn, paths: inChinese(drawn.paths), widths: OTHER })),
-]
+async function expectFitInBoth(on: Served, drawn: Drawn): Promise<void> {
+  await expectFit(on, drawn)
+  await expectFit(on, { ...drawn, paths: inChinese(drawn.paths), widths: OTHER })
+}
 
 test('layout: pages with filters, and transactions of each kind, fit', async () => {
   const samples = await samplePaths(explorer)
@@ -353,8 +326,8 @@ test('layout: pages with filters, and transactions of each kind, fit', async () 
   // Every so many transactions of the samples have another kind of end.
   const some = transactions.filter((_path, at) => at % 6 === 0)
   const paths = [...choosePages(others, SOAK ? 3 : 1), ...some, ...missing, '/status?lang=en', '/status?lang=zh']
-  expect(await findFaultsOf(served, { paths, widths: FEW })).toEqual([])
-  expect(await findFaultsOf(served, { paths: inChinese(SOAK ? paths : missing), widths: OTHER })).toEqual([])
+  await expectFit(served, { paths, widths: FEW })
+  await expectFit(served, { paths: inChinese(SOAK ? paths : missing), widths: OTHER })
 })
 
 const HEX = `0x${'d4'.repeat(20)}`
@@ -362,20 +335,15 @@ const LONG = 'mwmwmwmwmwm'
 
 test('layout: rows with the longest names, and with failures of every kind, fit as well', async () => {
   const codes = ['BALANCE_NOT_ENOUGH', 'RUNTIME_ERROR', 'DUPLICATE_SET_CODE', 'GAS_RUN_OUT', 'SUCCESS']
-  const moved = (from: string, to: string) => ['iost', from, to, '123.12345678', 'memo']
-  const made = [
-    [transaction({ receipts: [HEX, LONG].map(name => receipt('auth.iost/signUp', [name, 'owner', 'active'])) })],
-    [HEX, LONG].flatMap((publisher, at) =>
-      codes.map(statusCode => {
-        const actions = [action('token.iost/transfer', moved(publisher, at === 0 ? LONG : HEX))]
-        return transaction({ publisher, actions, receipt: { statusCode } })
-      }),
-    ),
-  ]
-  await using service = await explorerOnMade(made, { isKeyless: true })
+  const signUps = [HEX, LONG].map(name => receipt('auth.iost/signUp', [name, 'owner', 'active']))
+  const moves = [HEX, LONG].flatMap((publisher, at) => {
+    const actions = [action('token.iost/transfer', ['iost', publisher, at === 0 ? LONG : HEX, '123.12345678', 'memo'])]
+    return codes.map(statusCode => transaction({ publisher, actions, receipt: { statusCode } }))
+  })
+  await using service = await explorerOnMade([[transaction({ receipts: signUps })], moves], { isKeyless: true })
   await using on = servedBehind('/', service)
   const paths = ['/', '/blocks', '/transactions', `/account/${HEX}`, `/account/${LONG}`, '/contract/token.iost']
-  expect(await findFaultsOfBoth(on, { paths, widths: WIDTHS })).toEqual([])
+  await expectFitInBoth(on, { paths, widths: WIDTHS })
 })
 
 /** Writes amounts of eleven digits, ranks of five, and names of accounts and contracts of full length into every row. */
@@ -394,9 +362,9 @@ test('layout: amounts of most of all IOST fit, and the rich list with the longes
   await using on = servedBehind('/', await explorerOn({ isKeyless: true }, store))
   const widths = [...[360, 761, 961], ...(SOAK ? [480, 759, 768, 820, 959, 1_151] : [])]
   const paths = ['/account/busy_hub', '/account/busy_hub/coin', '/token/coin?holders=1']
-  expect(await findFaultsOfBoth(on, { paths: ['/wealth', ...paths], widths })).toEqual([])
-  expect(await findFaultsOfBoth(on, { paths: ['/wealth'], change: ENLARGED, widths })).toEqual([])
+  await expectFitInBoth(on, { paths: ['/wealth', ...paths], widths })
+  await expectFitInBoth(on, { paths: ['/wealth'], change: ENLARGED, widths })
   const impossible = ['account', 'zh/tx', 'token/coin?start_block='].map(each => `/${each}/${'W'.repeat(3_000)}`)
-  expect(await findFaultsOf(on, { paths: impossible, widths: [360, 768] })).toEqual([])
+  await expectFit(on, { paths: impossible, widths: [360, 768] })
   await destroy()
 })

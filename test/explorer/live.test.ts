@@ -33,14 +33,11 @@ test('live: each published height reaches all pages with one read of the store, 
   const { store, destroy } = await temporarySqlite()
   const clock = handClock()
   let looks = 0
-  const counted: Store = {
-    ...store,
-    published: () => {
-      looks += 1
-      return store.published()
-    },
+  const published: Store['published'] = () => {
+    looks += 1
+    return store.published()
   }
-  const service = serviceOn(counted, { clock, explorer: true })
+  const service = serviceOn({ ...store, published }, { clock, explorer: true })
   const gone = new AbortController()
   const open = () => service.ask('/live', { signal: gone.signal })
   const texts: (() => string)[] = []
@@ -96,22 +93,15 @@ test.each([
 ])('live: a service that is %s tells its pages', async (_, over, en, zh) => {
   const { later = 0, ...heard } = over as { readonly later?: number; readonly libBlock?: number }
   const last = (await recordedBlocks()).at(-1)?.block.time ?? 0n
-  const node = {
-    lastInfo: () => ('heard' in heard ? undefined : { libBlock: 4_851, libTime: last, headTime: last, ...heard }),
-    reportAgeMs: () => 0,
-    whyUnfit: () => undefined,
-  }
+  const info = 'heard' in heard ? undefined : { libBlock: 4_851, libTime: last, headTime: last, ...heard }
+  const node = { lastInfo: () => info, reportAgeMs: () => 0, whyUnfit: () => undefined }
   const clock = { ...systemClock, now: () => Number(last / 1_000_000n) + later }
   const { ask } = await started({ clock, node: node as never })
-  for (const [lang, told] of [
-    ['en', en],
-    ['zh', zh],
-  ] as const) {
+  for (const [lang, told] of Object.entries({ en, zh })) {
     const response = await ask(`/live?lang=${lang}`)
     for await (const { event, data } of feedEvents(response.body)) {
       if (event !== 'standing') continue
-      const { trouble } = JSON.parse(data) as { readonly trouble: string | null }
-      expect(trouble).toEqual(told === null ? null : expect.stringContaining(told))
+      expect(JSON.parse(data)).toMatchObject({ trouble: told && expect.stringContaining(told) })
       break
     }
   }
@@ -124,19 +114,12 @@ test('live: the number of pages is limited per network address and in total; fee
   const { url } = own
   const first = [await fetch(`${url}/live`), await fetch(`${url}/live`)]
   const refused = await fetch(`${url}/live`)
-  expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toMatchObject([
-    429,
-    '60',
-    { message: 'Too many live pages are open from this network address.' },
-  ])
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+  expect(await refused.json()).toMatchObject({ message: 'Too many live pages are open from this network address.' })
   // A request without a socket has no network address.
-  const third = await service.ask('/live')
-  const full = await service.ask('/live?lang=zh')
-  expect([third.status, full.status, await full.json()]).toMatchObject([
-    200,
-    503,
-    { message: '服务繁忙：打开的实时页面过多。' },
-  ])
+  const [third, full] = [await service.ask('/live'), await service.ask('/live?lang=zh')]
+  expect([third.status, full.status]).toEqual([200, 503])
+  expect(await full.json()).toMatchObject({ message: '服务繁忙：打开的实时页面过多。' })
   const feed = await service.ask(`/api/base/get-block-list?format=sse&apikey=${key}`)
   expect(feed.status).toBe(200)
   await feed.body?.cancel()
@@ -155,21 +138,16 @@ test('live: a store that cannot be read ends the streams', async () => {
 
 test('live: headers, methods and addresses are those of a feed, and there is no stream without the explorer', async () => {
   const { ask } = await started({ basePath: '/iost', maxFeedsPerKey: 1 })
-  const head = await ask('/iost/live', { method: 'HEAD' })
-  const response = await ask('/iost/live')
-  for (const { status, headers } of [head, response])
-    expect([status, ...['content-type', 'cache-control', 'x-accel-buffering'].map(each => headers.get(each))]).toEqual([
-      200,
-      'text/event-stream; charset=utf-8',
-      'no-store',
-      'no',
-    ])
-  await response.body?.cancel()
-  expect((await ask('/iost/live', { method: 'OPTIONS' })).status).toBe(204)
-  expect((await ask('/iost/live', { method: 'POST' })).status).toBe(405)
-  expect((await ask('/iost/zh/live')).status).toBe(404)
+  for (const method of ['HEAD', 'GET']) {
+    const { status, headers, body } = await ask('/iost/live', { method })
+    const told = ['content-type', 'cache-control', 'x-accel-buffering'].map(each => headers.get(each))
+    expect([status, ...told]).toEqual([200, 'text/event-stream; charset=utf-8', 'no-store', 'no'])
+    await body?.cancel()
+  }
   const off = serviceOn(await loadedStore())
-  expect((await off.ask('/live')).status).toBe(404)
+  const others = [ask('/iost/live', { method: 'OPTIONS' }), ask('/iost/live', { method: 'POST' }), ask('/iost/zh/live')]
+  const statuses = (await Promise.all([...others, off.ask('/live')])).map(({ status }) => status)
+  expect(statuses).toEqual([204, 405, 404, 404])
 })
 
 test('live: an open page that refreshes uses no visit, and never receives a page older than its known height', async () => {
@@ -181,33 +159,24 @@ test('live: an open page that refreshes uses no visit, and never receives a page
   const { store, destroy } = await temporarySqlite()
   await fillFromRecording(store, { to: 60 })
   let now = store
-  const service = serviceOn(
-    { ...store, read: (...asked) => now.read(...asked), published: () => now.published() },
-    {
-      explorer: true,
-      now: () => Date.UTC(2026, 10, 21),
-      trustedProxies: [],
-      addresses: { visit: count('visit'), refresh: count('refresh') } as never,
-    },
-  )
+  const changing = { ...store, read: (...asked) => now.read(...asked), published: () => now.published() } as Store
+  const addresses = { visit: count('visit'), refresh: count('refresh') } as never
+  const clock = { now: () => Date.UTC(2026, 10, 21) }
+  const service = serviceOn(changing, { explorer: true, ...clock, trustedProxies: [], addresses })
   await using own = listenAlone(service)
-  const heightOf = async (headers: Record<string, string> = {}) => {
-    const init = { headers: { accept: HTML, ...headers } }
-    const html = await (await fetch(`${own.url}/blocks`, init)).text()
+  const readHeight = async (known?: string) => {
+    const headers = { accept: HTML, ...(known === undefined ? {} : { 'X-Live-Height': known }) }
+    const html = await (await fetch(`${own.url}/blocks`, { headers })).text()
     return /data-height="(\d+)"/.exec(html)?.[1]
   }
-  expect(await heightOf()).toBe('60')
+  expect(await readHeight()).toBe('60')
   now = await loadedStore()
-  // The clock is still in the same second, so clients without a known height get the cached page.
-  expect(await heightOf()).toBe('60')
-  expect(await heightOf({ 'X-Live-Height': '60' })).toBe('60')
-  expect(used).toEqual({ visit: 2, refresh: 1 })
-  // Heights that nobody can have been told do not make the page anew.
-  for (const height of ['4852', '99999', '999999999999999'])
-    expect([height, await heightOf({ 'X-Live-Height': height })]).toEqual([height, '60'])
-  expect(await heightOf({ 'X-Live-Height': '61' })).toBe('4851')
-  expect(await heightOf()).toBe('4851')
-  expect(await heightOf({ 'X-Live-Height': 'x' })).toBe('4851')
+  // The clock is still in the same second, so clients without a known height get the cached page. Heights that nobody
+  // can have been told do not make the page anew.
+  for (const known of [undefined, '60', '4852', '99999', '999999999999999'])
+    expect([known, await readHeight(known)]).toEqual([known, '60'])
+  expect(used).toEqual({ visit: 2, refresh: 4 })
+  for (const known of ['61', undefined, 'x']) expect([known, await readHeight(known)]).toEqual([known, '4851'])
   expect(used).toEqual({ visit: 3, refresh: 6 })
   await destroy()
 })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { grouped } from '#explorer/format/amount.ts'
@@ -7,12 +7,12 @@ import { SOAK } from '../support/processes/soak.ts'
 import { ROOT } from '../support/root.ts'
 import { brokenOf, crawl, filesMissing } from './crawl.ts'
 import { strayFigures } from './numbers.ts'
-import { foreignIn } from './read-page.ts'
+import { foreignIn, unescapeHtml } from './read-page.ts'
 import { choosePages, inChinese, samplePaths } from './samples.ts'
-import { type Explorer, explorerOn } from './served.ts'
+import { type Explorer, explorerOn, HTML } from './served.ts'
 
-let explorer: Explorer
-let paths: readonly string[] = []
+const explorer = await explorerOn()
+const paths = await samplePaths(explorer)
 const opened = new Map<string, ReturnType<Explorer['visit']>>()
 /** A page as it was when a test first opened it: the tests look at the same pages. */
 function visit(path: string): ReturnType<Explorer['visit']> {
@@ -20,27 +20,23 @@ function visit(path: string): ReturnType<Explorer['visit']> {
   opened.set(path, page)
   return page
 }
-beforeAll(async () => {
-  explorer = await explorerOn()
-  paths = await samplePaths(explorer)
-})
 afterAll(() => opened.clear())
 
 const MAX_BYTES = 120_000
+const ORIGIN = 'http://127.0.0.1:8080'
 
 const metaOf = (html: string, name: string): string =>
-  new RegExp(`<meta (?:property|name)="${name}" content="([^"]*)"`).exec(html)?.[1] ?? ''
+  unescapeHtml(new RegExp(`<meta (?:property|name)="${name}" content="([^"]*)"`).exec(html)?.[1] ?? '')
 
 test('every page of the explorer: works in both languages, has its own title and no foreign markup', async () => {
   const titles = new Map<string, string>()
   for (const path of [...paths, ...inChinese(paths)]) {
-    const { response, html, title, heading, ...page } = await visit(path)
-    expect([path, response.status]).toEqual([path, 200])
+    const { response, ...page } = await visit(path)
+    const { html, title, heading } = page
     const lang = path.startsWith('/zh') ? 'zh-CN' : 'en'
+    expect([path, response.status, response.headers.get('content-language')]).toEqual([path, 200, lang])
     expect([path, html.includes(`<html lang="${lang}">`), heading === '']).toEqual([path, true, false])
-    expect(response.headers.get('content-language')).toBe(lang)
-    expect([path, foreignIn({ html, title, heading, ...page })]).toEqual([path, []])
-    expect([path, html.length > MAX_BYTES]).toEqual([path, false])
+    expect([path, foreignIn(page), html.length > MAX_BYTES]).toEqual([path, [], false])
     // A later page of a list has the title of the list.
     if (!path.includes('?')) {
       expect([path, titles.get(title)]).toEqual([path, undefined])
@@ -50,12 +46,12 @@ test('every page of the explorer: works in both languages, has its own title and
 })
 
 test('no page leads to a path that the examples of proxies keep for operators', async () => {
-  const kept = ['nginx/iostlens.conf', 'nginx/path.conf'].flatMap(name =>
-    [...readFileSync(join(ROOT, 'packaging', name), 'utf8').matchAll(/location = (\S+) \{ return 404; \}/g)].map(
-      ([, path = '']) => path.replace(/^\/iost/, ''),
-    ),
+  const examples = ['nginx/iostlens.conf', 'nginx/path.conf'].map(each =>
+    readFileSync(join(ROOT, 'packaging', each), 'utf8'),
   )
-  expect(new Set(kept)).toEqual(new Set(['/metrics', '/status']))
+  const locations = examples.join('\n').matchAll(/location = (?:\/iost)?(\S+) \{ return 404; \}/g)
+  const kept = [...new Set([...locations].map(([, path]) => path))]
+  expect(kept.toSorted()).toEqual(['/metrics', '/status'])
   for (const path of [...paths, ...inChinese(paths), '/docs/en', '/docs/zh', '/nowhere']) {
     const { links } = await visit(path)
     const leading = links.filter(({ href }) => kept.includes(new URL(href, `http://localhost${path}`).pathname))
@@ -68,10 +64,10 @@ test('every page of the explorer: has the same figures and sections in Chinese, 
     const [en, zh] = [await visit(path), await visit(`/zh${path}`)]
     expect([path, zh.values, zh.links.length]).toEqual([path, en.values, en.links.length])
     expect(zh.text).toMatch(/\p{Script=Han}/u)
-    const ids = (html: string) =>
-      [...html.matchAll(/<h2([^>]*)>/g)].map(([, at]) => /^ id="([a-z_-]+)"$/.exec(at ?? '')?.[1])
-    const named = ids(en.html)
-    expect([path, ids(zh.html), new Set(named).size]).toEqual([path, named, named.length])
+    const [named = [], ids = []] = [en, zh].map(({ html }) =>
+      [...html.matchAll(/<h2([^>]*)>/g)].map(([, at = '']) => /^ id="([a-z_-]+)"$/.exec(at)?.[1]),
+    )
+    expect([path, ids]).toEqual([path, named])
     for (const id of named) expect([path, id, en.html.split(` id="${id}"`).length]).toEqual([path, id, 2])
     const anchors = [...en.html.matchAll(/<a class="anchor" href="#([^"]*)" aria-label="Link to this section: /g)]
     expect([path, anchors.map(([, id]) => id)]).toEqual([path, named])
@@ -93,31 +89,30 @@ test('the full text behind a shortened one is one link away, and needs no key', 
   const tx_hash = String(first?.['tx_hash'])
   const { html } = await visit(`/tx/${tx_hash}`)
   expect(html).toContain(`href="../tx/${tx_hash}?raw=1"`)
-  const { response } = await visit(`/tx/${tx_hash}?raw=1`)
   const { transaction } = await explorer.call('transaction/get-transaction-detail', { tx_hash })
-  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
-  expect(await response.json()).toEqual(transaction)
-
   const contract = paths.find(path => path.startsWith('/contract/Contract'))?.slice('/contract/'.length) ?? ''
   const { code } = await explorer.call('contract/get-contract-code', { contract })
-  const whole = await visit(`/contract/${contract}?raw=1`)
-  expect(whole.response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
-  expect([await whole.response.text(), code === '']).toEqual([code, false])
+  const read = async (path: string) => {
+    const response = await explorer.ask(`${path}?raw=1`)
+    return [response.headers.get('content-type'), await response.text()] as const
+  }
+  const [type, text] = await read(`/tx/${tx_hash}`)
+  expect([type, JSON.parse(text)]).toEqual(['application/json; charset=utf-8', transaction])
+  expect(code).not.toBe('')
+  expect(await read(`/contract/${contract}`)).toEqual(['text/plain; charset=utf-8', code])
 })
 
 test('any page of a list can be opened by its number, with the same filters', async () => {
   const { html } = await visit('/account/busyhub?token=iost&from=2026-11-21&page=7')
   const [form = ''] = /<form class="to-page".*?<\/form>/s.exec(html) ?? []
   const [, last = ''] = /name="page"[^>]* max="(\d+)"/.exec(form) ?? []
-  const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, ...pair]) => pair)
-  expect(hidden).toEqual([
-    ['token', 'iost'],
-    ['from', '2026-11-21'],
-  ])
-  const there = new URLSearchParams([...(hidden as [string, string][]), ['page', last]])
-  const { response, text, html: end } = await visit(`/account/busyhub?${there}`)
-  expect([response.status, Number(last) > 3]).toEqual([200, true])
-  expect(text).toContain(`Page ${Number(last).toLocaleString('en')} of ${Number(last).toLocaleString('en')} ·`)
+  const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)].map(
+    ([, name, value]) => `${name}=${value}`,
+  )
+  expect(hidden).toEqual(['token=iost', 'from=2026-11-21'])
+  const { text, html: end } = await visit(`/account/busyhub?${hidden.join('&')}&page=${last}`)
+  expect(Number(last)).toBeGreaterThan(3)
+  expect(text.replaceAll(',', '')).toContain(`Page ${last} of ${last} ·`)
   expect(end).not.toContain('rel="next"')
   expect((await visit('/producers')).html).not.toContain('class="to-page"')
 })
@@ -136,12 +131,6 @@ test('every link leads to a page: without a prefix, behind a base path, and behi
     expect(brokenOf(await crawl({ ...options, from, most: SOAK ? 12 : 1 }))).toEqual([])
 })
 
-/** The targets and names of the breadcrumbs of a page; []: the page has none. */
-function crumbsOf(html: string): readonly string[] {
-  const [, list = ''] = /<nav class="crumbs"[^>]*><ol>(.*?)<\/ol>/s.exec(html) ?? []
-  return [...list.matchAll(/<a href="([^"]*)">([^<]*)/g)].map(([, href, name]) => `${name} ${href}`)
-}
-
 test.each([
   ['/block/7', ['Home ../', 'Blocks ../blocks']],
   ['/tx/1', ['Home ../', 'Transactions ../transactions']],
@@ -155,7 +144,9 @@ test.each([
   ['/account/busyhub/iost', ['Home ../../', 'Account ../../account/busyhub']],
   ...['/', '/blocks', '/account/busyhub'].map(each => [each, []] as const),
 ] as const)('breadcrumbs: %s links to the list of such things and to the first page', async (path, crumbs) => {
-  expect(crumbsOf((await visit(path)).html)).toEqual([...crumbs])
+  const [, list = ''] = /<nav class="crumbs"[^>]*><ol>(.*?)<\/ol>/s.exec((await visit(path)).html) ?? []
+  const shown = [...list.matchAll(/<a href="([^"]*)">([^<]*)/g)].map(([, href, name]) => `${name} ${href}`)
+  expect(shown).toEqual([...crumbs])
 })
 
 test('times: nothing after the last loaded block is told as an age, and nothing before it as to come', async () => {
@@ -173,11 +164,11 @@ test('times: nothing after the last loaded block is told as an age, and nothing 
   }
   expect(compared).toBeGreaterThan(30)
   // What was due after the last loaded block says so.
-  const { html, text } = await late.visit('/account/user_001')
+  const [{ html, text }, zh] = await late.visitBoth('/account/user_001')
   const [, iso = ''] = /Next to become available.*?datetime="([^"]*)"/s.exec(html) ?? []
   expect([Date.parse(iso) > last, Date.parse(iso) < last + later]).toEqual([true, true])
   expect(text).toContain('(past, but after the last loaded block)')
-  expect((await late.visit('/zh/account/user_001')).text).toContain('（已过，但晚于最新已加载的区块）')
+  expect(zh.text).toContain('（已过，但晚于最新已加载的区块）')
 })
 
 test('previews: all pages name one picture, with an absolute address and its size; browsers may keep it', async () => {
@@ -186,24 +177,20 @@ test('previews: all pages name one picture, with an absolute address and its siz
     const { html, title } = await visit(path)
     const [name, locale] = path.startsWith('/zh') ? ['IOST 浏览器', 'zh_CN'] : ['IOST explorer', 'en_US']
     const sizes = ['og:image:width', 'og:image:height', 'twitter:card', 'og:image:alt', 'og:site_name', 'og:locale']
-    expect([path, sizes.map(each => metaOf(html, each))]).toEqual([
-      ...[path, ['1200', '630', 'summary_large_image', name, name, locale]],
-    ])
+    const shown = sizes.map(each => metaOf(html, each))
+    expect([path, shown]).toEqual([path, ['1200', '630', 'summary_large_image', name, name, locale]])
+    seen.add(metaOf(html, 'og:image'))
     if (path.includes('nosuch')) continue
     expect([path, title]).toEqual([path, expect.stringMatching(/ · IOST$|^IOST/)])
     expect([path, metaOf(html, 'og:description')]).toEqual([path, metaOf(html, 'description')])
-    seen.add(metaOf(html, 'og:image'))
   }
   expect(seen.size).toBe(1)
   const { origin, pathname } = new URL([...seen][0] ?? '')
   const response = await explorer.ask(pathname)
-  const png = new DataView((await response.bytes()).buffer)
-  expect([origin, response.status, png.getUint32(16), png.getUint32(20)]).toEqual([
-    ...['http://127.0.0.1:8080', 200, 1_200, 630],
-  ])
-  expect(['content-type', 'cache-control', 'content-length'].map(each => response.headers.get(each))).toEqual([
-    ...['image/png', 'public, max-age=31536000, immutable', String(png.byteLength)],
-  ])
+  const png = new DataView(await response.arrayBuffer())
+  expect([origin, response.status, png.getUint32(16), png.getUint32(20)]).toEqual([ORIGIN, 200, 1_200, 630])
+  const told = ['content-type', 'cache-control', 'content-length'].map(each => response.headers.get(each))
+  expect(told).toEqual(['image/png', 'public, max-age=31536000, immutable', String(png.byteLength)])
   // Nothing is drawn for a single page.
   for (const path of ['/picture.png', '/account/admin/picture.png', '/token/iost/picture.png'])
     expect([path, (await explorer.ask(path)).status]).toEqual([path, 404])
@@ -212,10 +199,8 @@ test('previews: all pages name one picture, with an absolute address and its siz
   expect([own, (await behind.ask(own)).status]).toEqual([`/iost${pathname}`, 200])
 })
 
-const describePage = async (path: string): Promise<string> =>
-  metaOf((await visit(path)).html, 'og:description').replaceAll('&#39;', "'")
-
 test('previews: figures in the descriptions match the API', async () => {
+  const describePage = async (path: string) => metaOf((await visit(path)).html, 'og:description')
   const { call } = explorer
   for (const account of ['busyhub', 'admin', 'user_001', '__proto__', 'vote.iost']) {
     const { balance, frozen_balance } = await call('account/get-account-balance', { account })
@@ -226,20 +211,116 @@ test('previews: figures in the descriptions match the API', async () => {
     expect(await describePage(`/account/${account}`)).toContain(`${account} on IOST holds ${amounts}`)
   }
   const token = await call('token/get-token-detail', { token: 'iost' })
-  const [supply, most, holders] = ['current_supply', 'total_supply', 'holder_count'].map(name =>
-    grouped(String(token[name])),
-  )
-  const [paid, failed] = [
-    'EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e',
-    '4qDBRfj8UZTQWMrkuh3chkrXE31d3yh6hpoA3MvTKuaL',
-  ]
+  const figures = [token.current_supply, token.total_supply, token.holder_count]
+  const [supply, most, holders] = figures.map(figure => grouped(String(figure)))
+  const paid = 'EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e'
   for (const [path, said] of [
     ['/token/iost', `Token iost on IOST: supply ${supply} of at most ${most}, ${holders} holders.`],
     ['/zh/token/iost', `IOST 代币 iost：供应量 ${supply}，上限 ${most}，${holders} 个持有者。`],
     ['/block/4824', 'Block 4,824 of the IOST chain: 2026-11-21 08:25:19 UTC, produced by producer000, '],
     [`/tx/${paid}`, `Success: 0.5 iost from busyhub to user_001. Transaction ${paid} of the IOST chain.`],
     [`/zh/tx/${paid}`, `成功：busyhub 向 user_001 转出 0.5 iost。IOST 交易 ${paid}。`],
-    [`/tx/${failed}`, 'An action failed: by '],
+    ['/tx/4qDBRfj8UZTQWMrkuh3chkrXE31d3yh6hpoA3MvTKuaL', 'An action failed: by '],
   ] as const)
     expect(await describePage(path)).toStartWith(said)
+})
+
+/** The canonical address of a page, those of its languages, and its rules for robots. */
+function addressesIn(html: string) {
+  const links = html.matchAll(/<link rel="(?:canonical|alternate)"(?: hreflang="[^"]*")? href="([^"]*)"/g)
+  return { links: [...links].map(([, to]) => to), robots: metaOf(html, 'robots') }
+}
+
+test('search engines: the address of a page is absolute if it is known, otherwise relative', async () => {
+  const behind = 'https://iost.example/behind/'
+  for (const [path, over, headers, root] of [
+    ['/zh/token/iost', {}, {}, `${ORIGIN}/`],
+    ['/iost/zh/token/iost', { basePath: '/iost' }, {}, `${ORIGIN}/iost/`],
+    ['/zh/token/iost', { publicUrl: behind }, {}, behind],
+    ['/zh/token/iost', {}, { 'X-Forwarded-Proto': 'https' }, '../../'],
+  ] as const) {
+    const { html } = await (await explorerOn(over)).visit(path, headers)
+    const links = ['zh/token/iost', 'token/iost', 'zh/token/iost'].map(each => root + each)
+    expect([path, addressesIn(html)]).toEqual([path, { links, robots: '' }])
+  }
+})
+
+test('search engines: a page has one canonical address for all spellings of its path', async () => {
+  const contract = 'Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW'
+  const hash = contract.replace('Contract', '')
+  const { block } = await explorer.call('block/get-block-detail', { number: '7' })
+  for (const [path, only] of [
+    ['/block/007', '/block/7'],
+    [`/block/${block.hash}`, '/block/7'],
+    ['/account/%62usyhub', '/account/busyhub'],
+    ['/account/busyhub/%69ost', '/account/busyhub/iost'],
+    [`/contract/${hash}`, `/contract/${contract}`],
+    [`/contract/${hash}/storage`, `/contract/${contract}/storage`],
+    [`/account/${hash}`, `/account/${contract}`],
+    ['/nft/nft_cats/008', '/nft/nft_cats/8'],
+    ['/token/%69ost', '/token/iost'],
+    ['/producer/%70rod_01', '/producer/prod_01'],
+    ['/blocks', '/blocks'],
+  ] as const) {
+    const { html, response } = await visit(`/zh${path}`)
+    const zh = `${ORIGIN}/zh${only}`
+    expect([path, response.status, addressesIn(html).links]).toEqual([path, 200, [zh, ORIGIN + only, zh]])
+    expect([path, metaOf(html, 'og:url')]).toEqual([path, zh])
+  }
+})
+
+test('search engines: later pages, searches and chosen periods have the noindex rule', async () => {
+  const indexed = ['/', '/blocks', '/wealth', '/statistics', '/statistics/votes', '/account/busyhub']
+  const others = ['/blocks?page=2', '/token/iost?holders=1', '/search?text=b', '/statistics?end_date=2026-11-20']
+  for (const path of [...indexed, ...others])
+    expect([path, metaOf((await visit(path)).html, 'robots')]).toEqual([path, others.includes(path) ? 'noindex' : ''])
+})
+
+const contentsOf = (html: string) =>
+  [...html.matchAll(/<h[23][^>]*>([^<]*)<|<figure class="plot/g)].map(([, title]) => title)
+
+/** Tracking parameters, empty form fields, and the first page of a list. */
+const WITHOUT_MEANING = [
+  'utm_source=news&utm_medium=mail&fbclid=IwAR0&lang=en',
+  'page=&direction=&counterparty=&token=&func_name=&from=&to=&start_block=&end_block=&start_date=&end_date=',
+  'page=1',
+]
+
+test('search engines: parameters without a meaning for a page do not change it, neither for them nor for visitors', async () => {
+  for (const path of [
+    ...['/account/busyhub', '/account/user_001/iost', '/token/iost', '/nft/nft_cats', '/nft/nft_cats/8'],
+    ...['/contract/token.iost', '/contract/token.iost/storage', '/producer/prod_01', '/block/4851'],
+    ...['/blocks', '/producers', '/wealth', '/statistics', '/statistics/votes'],
+  ]) {
+    const whole = await visit(path)
+    for (const query of WITHOUT_MEANING) {
+      const { html, response } = await visit(`${path}?${query}`)
+      expect([path, query, response.status]).toEqual([path, query, 200])
+      expect([path, addressesIn(html)]).toEqual([path, addressesIn(whole.html)])
+      expect([path, contentsOf(html)]).toEqual([path, contentsOf(whole.html)])
+    }
+  }
+})
+
+test('search engines: the sitemap is bounded, its addresses are pages, and robots.txt names it', async () => {
+  const publicUrl = 'https://iost.example/'
+  const { ask } = await explorerOn({ publicUrl })
+  const answer = await ask('/sitemap.xml')
+  expect(answer.headers.get('content-type')).toBe('application/xml; charset=utf-8')
+  const text = await answer.text()
+  const found = [...text.matchAll(/<loc>([^<]*)<\/loc>/g)].map(([, url = '']) => url)
+  expect([found.length > 200, found.length <= 2 * (8 + 4 * 100)]).toEqual([true, true])
+  expect(new Set(found).size).toBe(found.length)
+  for (const [at, url] of found.entries()) {
+    expect(url).toStartWith(publicUrl)
+    if (at % 20 !== 0) continue
+    const path = `/${unescapeHtml(url.slice(publicUrl.length)).replaceAll('&apos;', "'")}`
+    expect([path, (await ask(path, { headers: { accept: HTML } })).status]).toEqual([path, 200])
+  }
+  const robots = await (await ask('/robots.txt')).text()
+  for (const line of ['Sitemap: https://iost.example/sitemap.xml', 'Disallow: /zh/search', 'Disallow: /live'])
+    expect(robots).toContain(`${line}\n`)
+  for (const path of ['/sitemap.xml', '/llms.txt', '/openapi.json'])
+    expect([path, /\blive\b/.test(await (await ask(path)).text())]).toEqual([path, false])
+  expect(robots).not.toContain('Disallow: /\n')
 })

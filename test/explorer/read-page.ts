@@ -1,22 +1,17 @@
-export type ReadPage = {
-  readonly html: string
-  readonly title: string
-  readonly heading: string
-  readonly text: string
-  readonly links: readonly { readonly href: string; readonly tag: string }[]
-  readonly values: readonly string[]
-  /** The values that are shares of a whole. */
-  readonly derived: readonly string[]
-  /** Names of elements, and of attributes with their element: `a@href`. */
-  readonly parts: ReadonlySet<string>
-  readonly inline: string
+export type ReadPage = Awaited<ReturnType<typeof readPage>>
+
+const LINKING = ['a', 'link', 'script', 'form', 'img']
+
+/** The rewriter returns texts with their character references. */
+export const unescapeHtml = (html: string): string =>
+  html.replaceAll(/&(#39|#x27|#34|quot|lt|gt|amp);/g, (_, name: string) => CHARACTERS[name] ?? '')
+const CHARACTERS: Readonly<Record<string, string>> = {
+  ...{ '#39': "'", '#x27': "'", '#34': '"', quot: '"', lt: '<', gt: '>', amp: '&' },
 }
 
-const LINKING = ['a', 'link', 'script', 'form', 'img'] as const
-
-export async function readPage(html: string): Promise<ReadPage> {
+export async function readPage(html: string) {
   const read = { title: '', heading: '', text: '', inline: '' }
-  const links: { href: string; tag: string }[] = []
+  const links: { readonly href: string; readonly tag: string }[] = []
   const values: string[] = []
   const derived: string[] = []
   const parts = new Set<string>()
@@ -31,9 +26,9 @@ export async function readPage(html: string): Promise<ReadPage> {
         parts.add(element.tagName)
         for (const [name, value] of element.attributes) {
           parts.add(`${element.tagName}@${name}`)
-          if (element.tagName === 'data' && name === 'value') values.push(unescaped(value))
-          if (['href', 'src', 'action'].includes(name) && LINKING.some(tag => tag === element.tagName))
-            links.push({ href: unescaped(value), tag: element.tagName })
+          if (element.tagName === 'data' && name === 'value') values.push(unescapeHtml(value))
+          if (['href', 'src', 'action'].includes(name) && LINKING.includes(element.tagName))
+            links.push({ href: unescapeHtml(value), tag: element.tagName })
         }
       },
     })
@@ -48,18 +43,16 @@ export async function readPage(html: string): Promise<ReadPage> {
     .on('script', gather('inline'))
     .on('style', gather('inline'))
   await rewriter.transform(new Response(html)).text()
-  return { html, ...read, heading: unescaped(read.heading), links, values, derived, parts }
+  const { title, inline } = read
+  return {
+    ...{ html, title, inline, text: unescapeHtml(read.text), heading: unescapeHtml(read.heading) },
+    ...{ links, values },
+    /** The values that are shares of a whole. */
+    derived,
+    /** Names of elements, and of attributes with their element: `a@href`. */
+    parts,
+  }
 }
-
-/** The rewriter returns texts with their character references. */
-const unescaped = (text: string): string =>
-  text
-    .replaceAll('&#34;', '"')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
 
 export const figuresIn = (html: string): readonly string[] =>
   [...html.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value)
@@ -70,10 +63,15 @@ export function pointsAfter(html: string, text: string): readonly string[] {
   return points === '' ? [] : points.replaceAll(',', '').split('|')
 }
 
+/** The table of records or movements of a page. */
+export const tableIn = (html: string): string => /data-live="(?:records|movements)".*?<\/table>/s.exec(html)?.[0] ?? ''
+
 export const hashesIn = (html: string): readonly string[] =>
-  [...(/data-live="(?:records|movements)".*?<\/table>/s.exec(html)?.[0] ?? '').matchAll(/\/tx\/(\w+)"/g)].map(
-    ([, hash]) => hash ?? '',
-  )
+  [...tableIn(html).matchAll(/\/tx\/(\w+)"/g)].map(([, hash = '']) => hash)
+
+/** The NFTs that a page links to. */
+export const nftsOn = ({ links }: Pick<ReadPage, 'links'>): readonly string[] =>
+  links.flatMap(({ href }) => /nft\/([^/?]+\/\d+)$/.exec(href)?.[1] ?? [])
 
 /** All elements of our pages. Elements that a text of the chain could add are not among them. */
 const ELEMENTS = new Set(

@@ -1,11 +1,7 @@
 import type { Explorer } from './served.ts'
 
-type Listed = { readonly total: number }
-type TransactionRow = { readonly tx_hash: string; readonly status_code: string; readonly actions: number }
-
 /** Names that break careless programs, and kinds of owners that are no accounts. */
 const OWNERS = ['admin', 'busyhub', 'deadaddr', '__proto__', '12345', 'constructor', '0', 'vote.iost', 'token.iost']
-const SIZE = 500
 const EACH = 6
 
 let known: Promise<readonly string[]> | undefined
@@ -14,38 +10,25 @@ let known: Promise<readonly string[]> | undefined
  * Paths of pages about things of the recorded chain that differ as much as possible. They are chosen once per
  * test process, since all transactions are read for that.
  */
-export function samplePaths(explorer: Pick<Explorer, 'call'>): Promise<readonly string[]> {
-  known ??= chosenPaths(explorer)
+export function samplePaths(explorer: Explorer): Promise<readonly string[]> {
+  known ??= listPaths(explorer)
   return known
 }
 
-async function chosenPaths({ call }: Pick<Explorer, 'call'>): Promise<readonly string[]> {
-  const transactions: TransactionRow[] = []
-  for (let page = 1, total = 1; transactions.length < total; page++) {
-    const answer = await call<Listed & { readonly transactions: readonly TransactionRow[] }>(
-      'base/get-transaction-list',
-      { page: String(page), size: String(SIZE) },
-    )
-    transactions.push(...answer.transactions)
-    total = answer.total
-  }
+async function listPaths({ listAll }: Explorer): Promise<readonly string[]> {
   const kinds = new Map<string, string[]>()
-  for (const { tx_hash, status_code, actions } of transactions) {
+  for (const { tx_hash, status_code, actions } of await listAll('base/get-transaction-list')) {
     const kind = `${status_code} ${Math.min(actions, 3)}`
     const hashes = kinds.get(kind) ?? []
     if (hashes.length < EACH) kinds.set(kind, [...hashes, tx_hash])
   }
-  const { contracts } = await call<{ readonly contracts: readonly { readonly contract_id: string }[] }>(
-    'base/get-contract-list',
-    { size: String(SIZE) },
-  )
-  const { block } = await call('block/get-block-detail', { number: '0' })
+  const contracts = await listAll('base/get-contract-list')
   return [
-    ...['/', '/blocks', '/blocks?page=2', '/transactions', '/contracts', '/search?text=b', `/block/0`],
-    ...(Number(block.tx_count) > 0 ? ['/block/1', '/block/4851'] : []),
+    ...['/', '/blocks', '/blocks?page=2', '/transactions', '/contracts', '/search?text=b'],
+    ...['/block/0', '/block/1', '/block/4851'],
     ...OWNERS.map(owner => `/account/${owner}`),
     ...[...kinds.values()].flat().map(hash => `/tx/${hash}`),
-    ...[contracts.slice(0, EACH), contracts.slice(-EACH)].flat().map(each => `/contract/${each.contract_id}`),
+    ...[contracts.slice(0, EACH), contracts.slice(-EACH)].flat().map(({ contract_id }) => `/contract/${contract_id}`),
     ...['/tokens', '/tokens?page=2', '/token/iost', '/token/iost?holders=1', '/token/iost?holders=1&page=2'],
     ...['/producers', '/producer/producer000', '/producer/prod_01', '/producer/prod_11'],
     ...['/token/ram', '/wealth', '/wealth?page=2'],

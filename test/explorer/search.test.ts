@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { foreignIn, unescapeHtml } from './read-page.ts'
 import { explorerOn } from './served.ts'
 
 const HASH = '9PuqyNavM7r8jMAwpzuaEp9syibZRaURXwgHbckve53p'
@@ -7,8 +8,8 @@ const CONTRACT = 'Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW'
 const explorer = await explorerOn()
 
 /** The page to which the search for a text redirects; `undefined`: it shows a list of results. */
-async function ledTo(text: string, prefix = ''): Promise<string | undefined> {
-  const { response } = await explorer.visit(`${prefix}/search?text=${encodeURIComponent(text)}`)
+async function findTarget(text: string, prefix = '', own = explorer): Promise<string | undefined> {
+  const { response } = await own.visit(`${prefix}/search?text=${encodeURIComponent(text)}`)
   const location = response.headers.get('location')
   return location === null ? undefined : new URL(location, `http://127.0.0.1${prefix}/search`).pathname
 }
@@ -27,13 +28,13 @@ test.each([
   ['NFT_CATS', '/nft/nft_cats'],
   ['TOKEN.IOST', '/contract/token.iost'],
 ])('search: %s leads to its page, in both languages', async (text, path) => {
-  expect(await ledTo(text)).toBe(path)
-  expect(await ledTo(text, '/zh')).toBe(`/zh${path}`)
+  expect(await findTarget(text)).toBe(path)
+  expect(await findTarget(text, '/zh')).toBe(`/zh${path}`)
 })
 
 test('search: the key of a producer leads to the producer', async () => {
   const { pubkey } = await explorer.call('producer/get-producer-detail', { producer: 'producer000' })
-  expect(await ledTo(pubkey)).toBe('/producer/producer000')
+  expect(await findTarget(pubkey)).toBe('/producer/producer000')
 })
 
 test('search: a full name lists its token with the number of holders', async () => {
@@ -47,24 +48,24 @@ test('search: a full name lists its token with the number of holders', async () 
   }
 })
 
-async function linesOf(text: string, prefix = ''): Promise<readonly string[]> {
+/** The first suggestion for a text. */
+async function suggest(text: string, prefix = ''): Promise<string> {
   const response = await explorer.ask(`${prefix}/suggest?text=${encodeURIComponent(text)}`)
-  const html = await response.text()
-  return [...html.matchAll(/<li[^>]*>(.*?)<\/li>/gs)].map(([, line = '']) => line.replaceAll(/<[^>]*>/g, ''))
+  return (/<li[^>]*>(.*?)<\/li>/s.exec(await response.text())?.[1] ?? '').replaceAll(/<[^>]*>/g, '')
 }
 
 test('search: suggestions have the kind and one fact of each match, in both languages', async () => {
-  const balances = await explorer.list('account/get-balances', { accounts: 'busyhub' })
-  const [whole = ''] = String(balances[0]?.['balance']).split('.', 1)
-  const [line = ''] = await linesOf('BUSYHUB')
-  expect(line).toStartWith('busyhub Account · ')
-  expect(line.replaceAll(',', '')).toContain(whole)
-  expect(line).toEndWith(' iost')
-  expect((await linesOf('busyhub', '/zh'))[0]).toStartWith('busyhub 账户 · ')
-  expect((await linesOf('iost'))[0]).toMatch(/^iost Token · [\d,]+ holders$/)
-  expect((await linesOf('4,824'))[0]).toMatch(/^4824 Block · 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC$/)
-  expect((await linesOf(HASH))[0]).toMatch(/^\S+ Transaction · 20\S+ \S+ UTC · failed$/)
-  expect((await linesOf(HASH, '/zh'))[0]).toEndWith(' UTC · 失败')
+  const [row] = await explorer.list('account/get-balances', { accounts: 'busyhub' })
+  const [whole = ''] = String(row?.['balance']).split('.', 1)
+  for (const [text, prefix, line] of [
+    ['BUSYHUB', '', new RegExp(`^busyhub Account · ${Number(whole).toLocaleString('en')}\\S* iost$`)],
+    ['busyhub', '/zh', /^busyhub 账户 · /],
+    ['iost', '', /^iost Token · [\d,]+ holders$/],
+    ['4,824', '', /^4824 Block · 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC$/],
+    [HASH, '', /^\S+ Transaction · 20\S+ \S+ UTC · failed$/],
+    [HASH, '/zh', / UTC · 失败$/],
+  ] as const)
+    expect(await suggest(text, prefix)).toMatch(line)
 })
 
 test.each([
@@ -76,10 +77,8 @@ test.each([
   'search: %s shows the forms in which things are found, and whether one is missing',
   async (path, title, isMissing) => {
     const page = await explorer.visit(path)
-    expect([page.title.includes(title), /Nothing has this name|没有对应此名称/.test(page.text)]).toEqual([
-      true,
-      isMissing,
-    ])
+    expect(page.title).toContain(title)
+    expect(/Nothing has this name|没有对应此名称/.test(page.text)).toBe(isMissing)
     expect(page.text).toMatch(/first 10 characters|前 10 个字符/)
   },
 )
@@ -87,11 +86,78 @@ test.each([
 test('search: a transaction has the time of its block, as on its page, not the time that its signer set', async () => {
   // The genesis transaction has no time of its own.
   for (const number of ['0', '4824']) {
-    const hashes = await explorer.list('block/get-block-tx', { number })
-    const hash = String(hashes.at(-1))
-    const { text } = await explorer.visit(`/tx/${hash}`)
-    const [, time = ''] = /Time(20\S+ \S+ UTC)/.exec(text) ?? []
-    const [line = ''] = await linesOf(hash.slice(0, 12))
-    expect([number, line]).toEqual([number, `${hash} Transaction · ${time}`])
+    const { transactions } = await explorer.call('block/get-block-tx', { number })
+    const hash = transactions.at(-1)
+    const [, time = ''] = /Time(20\S+ \S+ UTC)/.exec((await explorer.visit(`/tx/${hash}`)).text) ?? []
+    expect([number, await suggest(hash.slice(0, 12))]).toEqual([number, `${hash} Transaction · ${time}`])
+  }
+})
+
+const LABELS = new Map([
+  ['busyhub', { en: 'Some Exchange', zh: '某交易所' }],
+  [CONTRACT, { en: 'Some Game', zh: '某游戏' }],
+  ['prod_01', { en: 'Some Pool', zh: 'Some Pool' }],
+  ['not_there', { en: 'Some Nobody', zh: 'Some Nobody' }],
+  ['token.iost', { en: 'Some Tokens', zh: 'Some Tokens' }],
+])
+const PAID = 'EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e'
+const labelled = await explorerOn({ labels: LABELS })
+
+const labelsBehind = (html: string, name: string) =>
+  [...html.matchAll(new RegExp(`/${name}"[^>]*><bdi>[^<]*</bdi></a>(.{0,60})`, 'g'))].map(
+    ([, rest = '']) => /^ <small class="label(?: given)?"><bdi>([^<]*)</.exec(rest)?.[1] ?? '',
+  )
+
+test('labels: a label follows its name on every page with that name, in the language of the page', async () => {
+  for (const [path, name, ...labels] of [
+    ...[`/tx/${PAID}`, '/transactions', '/account/user_004', '/wealth'].map(
+      each => [each, 'busyhub', 'Some Exchange', '某交易所'] as const,
+    ),
+    ['/contracts', CONTRACT, 'Some Game', '某游戏'],
+    ['/producers', 'prod_01', 'Some Pool', 'Some Pool'],
+    ['/account/ram.iost', 'deadaddr', 'burn address', '销毁地址'],
+  ] as const) {
+    const shown = (await labelled.visitBoth(path)).map(({ html }) => [...new Set(labelsBehind(html, name))])
+    expect([path, shown]).toEqual([path, labels.map(label => [label])])
+  }
+})
+
+test.each([
+  ['/account/busyhub', 'Some Exchange', '某交易所'],
+  [`/contract/${CONTRACT}`, 'Some Game', '某游戏'],
+  ['/producer/prod_01', 'Some Pool', 'Some Pool'],
+  // Parts of the chain have a built-in label, unless the operator set another one.
+  ['/account/ram.iost', 'RAM market', 'RAM 市场'],
+  ['/contract/vote_producer.iost', 'producer elections', ''],
+  ['/contract/token.iost', 'Some Tokens', 'Some Tokens'],
+])('labels: the page %s has its label in the heading, and a given one in the title', async (path, en, zh) => {
+  const [pageEn, pageZh] = await labelled.visitBoth(path)
+  expect([pageEn.heading.includes(en), pageZh.heading.includes(zh)]).toEqual([true, true])
+  if (en.startsWith('Some')) expect([pageEn.title.includes(en), pageZh.title.includes(zh)]).toEqual([true, true])
+  expect(pageEn.text).not.toContain('token contract')
+})
+
+test('labels: the search finds names by their labels, in both languages and in any spelling', async () => {
+  for (const [text, path] of [
+    ['some exchange', '/account/busyhub'],
+    ['某交易所', '/account/busyhub'],
+    ['ＳＯＭＥ ＧＡＭＥ', `/contract/${CONTRACT}`],
+    // A text that is a name finds this name, even if it also matches labels.
+    ['busyhub', '/account/busyhub'],
+  ] as const)
+    expect([text, await findTarget(text, '', labelled)]).toEqual([text, path])
+  const { html } = await labelled.visit('/search?text=some')
+  // A name that is not on the chain has no page.
+  expect([...LABELS.keys()].filter(name => !html.includes(`/${name}"`))).toEqual(['not_there'])
+  expect((await labelled.visit('/suggest?text=exch')).html).toContain('data-to="account/busyhub"')
+})
+
+test('labels: hostile labels have no effect', async () => {
+  const label = `"'><script>bad()</script>`
+  const labels = new Map([...LABELS.keys()].map(name => [name, { en: label, zh: label }]))
+  const { visit } = await explorerOn({ labels })
+  for (const path of [`/tx/${PAID}`, '/account/busyhub', '/producers', '/search?text=script', '/suggest?text=script']) {
+    const page = await visit(path)
+    expect([path, foreignIn(page), unescapeHtml(page.html).includes(label)]).toEqual([path, [], true])
   }
 })

@@ -6,24 +6,18 @@ import { chainOf, genesis, type transaction } from '../support/stores/hand-made.
 import { loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { nodeText } from '../support/stores/node-text.ts'
-import { type ReadPage, readPage } from './read-page.ts'
+import { readPage } from './read-page.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is checked by what it compares it with.
-type Answered = any
-
-export type Explorer = Service & {
-  visit(path: string, headers?: Readonly<Record<string, string>>): Promise<ReadPage & { readonly response: Response }>
-  /** The `data` of a call of the API, in which amounts are texts. */
-  call<T = Answered>(action: string, params?: Readonly<Record<string, string>>): Promise<T>
-  list(
-    action: string,
-    params?: Readonly<Record<string, string>>,
-  ): Promise<readonly Readonly<Record<string, Answered>>[]>
-}
+export type Explorer = Awaited<ReturnType<typeof openExplorer>>
 
 export const HTML = 'text/html,application/xhtml+xml'
 
 type ExplorerOptions = Parameters<typeof serviceOn>[1] & { readonly isKeyless?: boolean }
+type Params = Readonly<Record<string, string>>
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is checked by what it compares it with.
+type Answered = any
+type AnsweredRows = readonly Readonly<Record<string, Answered>>[]
 
 /** The services of this process without options, each with the pages that it has shown. */
 const shared = new Map<boolean, Promise<Explorer>>()
@@ -41,34 +35,41 @@ export function explorerOn(options: ExplorerOptions = {}, store?: Store): Promis
   return known
 }
 
-async function openExplorer({ isKeyless = false, ...over }: ExplorerOptions, store?: Store): Promise<Explorer> {
+async function openExplorer({ isKeyless = false, ...over }: ExplorerOptions, store?: Store) {
   const test = createKey('shared', { perSecond: 1_000_000, perDay: 1_000_000_000 }, { now: Date.now() })
-  const options = {
-    explorer: true,
-    ...(isKeyless ? {} : { testKey: test.key, keys: [test.stored] }),
-    ...over,
-  }
-  const service = serviceOn(store ?? (await loadedStore()), options)
-  const { basePath = '' } = options
-  const call: Explorer['call'] = async (action, params = {}) => {
+  const withKey = isKeyless ? {} : { testKey: test.key, keys: [test.stored] }
+  const service = serviceOn(store ?? (await loadedStore()), { explorer: true, ...withKey, ...over })
+  /** The `data` of a call of the API, in which amounts are texts. */
+  const call = async (action: string, params: Params = {}): Promise<Answered> => {
     const query = new URLSearchParams({ ...params, numbers: 'string', format: 'bare' })
-    const response = await service.ask(`${basePath}/api/${action}?${query}`, {
-      headers: { 'x-api-key': service.key },
-    })
+    const headers = { 'x-api-key': service.key }
+    const response = await service.ask(`${over.basePath ?? ''}/api/${action}?${query}`, { headers })
     if (response.status !== 200) throw new Error(`${action}?${query}: ${await response.text()}`)
-    return (await response.json()) as never
+    return response.json()
+  }
+  const rowsIn = (answer: object): AnsweredRows => {
+    const rows = Object.values(answer).find(Array.isArray)
+    if (rows === undefined) throw new Error(`${Object.keys(answer)} has no list.`)
+    return rows
+  }
+  const visit = async (path: string, headers: Params = {}) => {
+    const response = await service.ask(path, { headers: { accept: HTML, ...headers } })
+    const isPage = response.headers.get('content-type')?.startsWith('text/html') === true
+    return { ...(await readPage(isPage ? await response.clone().text() : '')), response }
   }
   return {
-    ...service,
-    visit: async (path, headers = {}) => {
-      const response = await service.ask(path, { headers: { accept: HTML, ...headers } })
-      const isPage = response.headers.get('content-type')?.startsWith('text/html') === true
-      return { ...(await readPage(isPage ? await response.clone().text() : '')), response }
-    },
-    call,
-    list: async (action, params) => {
-      const rows = Object.values(await call<Readonly<Record<string, Answered>>>(action, params)).find(Array.isArray)
-      if (rows === undefined) throw new Error(`${action} has no list.`)
+    ...{ ...service, call, visit },
+    /** A page in English and in Chinese. */
+    visitBoth: (path: string) => Promise.all([visit(path), visit(`/zh${path}`)]),
+    list: async (action: string, params?: Params) => rowsIn(await call(action, params)),
+    /** All rows of a list, page by page. */
+    listAll: async (action: string, params: Params = {}): Promise<AnsweredRows> => {
+      const rows: AnsweredRows[number][] = []
+      for (let page = 1, total = 1; rows.length < total; page++) {
+        const answer = await call(action, { ...params, size: '500', page: String(page) })
+        rows.push(...rowsIn(answer))
+        total = answer.total
+      }
       return rows
     },
   }

@@ -36,20 +36,15 @@ export type Forks = {
 }
 
 export function createForks(seed: number, base: number): Forks {
-  const settings = settingsOf({
-    ...{ seed, profile: 'busy', blocks: 100_000, holders: 100, voters: 10, producers: 3, cycle: 64 },
-  })
-  const chain = createChain(settings)
+  const size = { blocks: 100_000, holders: 100, voters: 10, producers: 3, cycle: 64 }
+  const chain = createChain(settingsOf({ seed, profile: 'busy', ...size }))
   const makeBlock = blockMaker(chain.world)
   const first = chain.block(base)
   const root: ForkBlock = { made: first, hash: hashIn(first, 3), parent: undefined, waiting: [] }
   const blocks = new Map([[root.hash, root]])
   const holders = new Map<string, ForkBlock[]>()
   const forks: Forks = {
-    chain,
-    base: root,
-    blocks,
-    holders,
+    ...{ chain, base: root, blocks, holders },
     growLine: (parent, count, first) => {
       let tip = parent
       for (let more = 0; more < count; more += 1) tip = forks.grow(tip, { waits: false, seed: first + more })
@@ -66,13 +61,6 @@ export function createForks(seed: number, base: number): Forks {
     },
   }
   return forks
-}
-
-/** The blocks above the base up to a tip, in order. */
-function lineTo({ base }: Forks, tip: ForkBlock): readonly ForkBlock[] {
-  const line: ForkBlock[] = []
-  for (let at: ForkBlock | undefined = tip; at !== undefined && at !== base; at = at.parent) line.push(at)
-  return line.reverse()
 }
 
 export type ForkNode = {
@@ -93,21 +81,19 @@ const BUSY: Answer = { status: 503, contentType: 'text/plain', text: 'busy' }
 export function serveForks(forks: Forks, stand: Stand): ForkNode {
   const node: Pick<ForkNode, 'stand' | 'meddle' | 'isAway'> = { stand, meddle: undefined, isAway: false }
   let made: { readonly stand: Stand; readonly answers: NodeAnswers } | undefined
-  const answersOf = (stand: Stand): NodeAnswers => {
-    if (made?.stand !== stand) made = { stand, answers: answersAt(forks, stand) }
-    return made.answers
-  }
   const served = serveCalls({}, call => {
     if (node.isAway) return BUSY
     const instead = node.meddle?.(call.path.split('/')[1] ?? '')
-    return instead ?? answerCall(answersOf(node.stand), call, () => refused(12, 'Not Implemented'))
+    if (instead !== undefined) return instead
+    if (made?.stand !== node.stand) made = { stand: node.stand, answers: answersAt(forks, node.stand) }
+    return answerCall(made.answers, call, () => refused(12, 'Not Implemented'))
   })
   return Object.assign(node, { url: served.url, stop: () => void served.stop() })
 }
 
 function answersAt(forks: Forks, { head, lib }: Stand): NodeAnswers {
   const { chain, base } = forks
-  const line = lineTo(forks, head)
+  const line = aboveOf(head, base.made.height).toReversed()
   const madeAt = (height: number): Made | undefined => {
     if (height <= base.made.height) return height >= 0 ? chain.block(height) : undefined
     return line[height - base.made.height - 1]?.made
@@ -142,27 +128,24 @@ function answersAt(forks: Forks, { head, lib }: Stand): NodeAnswers {
       const made = madeAt(Number(number))
       return made === undefined ? NO_BLOCK : found(rawBlockText(chain.world, made, complete === 'true'))
     },
-    getTxByHash: (hash = '') => transactionAnswer(forks, { line, lib, hash }),
+    getTxByHash: (hash = '') => transactionAnswer(forks, { line, lib }, hash),
   }
 }
 
-function transactionAnswer(
-  { holders, base }: Forks,
-  { line, lib, hash }: { readonly line: readonly ForkBlock[]; readonly lib: number; readonly hash: string },
-): Answer {
+type Line = { readonly line: readonly ForkBlock[]; readonly lib: number }
+
+function transactionAnswer({ holders, base }: Forks, { line, lib }: Line, hash: string): Answer {
   const all = holders.get(hash) ?? []
   const block = all.find(each => line[each.made.height - base.made.height - 1] === each)
-  const [text] = (block === undefined ? all : [block]).map(each => textIn(each, hash))
-  if (text === undefined) return refused(2, 'tx not found')
-  if (block === undefined) {
-    // The transaction is back in the pool, so it has no receipt.
-    const pending = text.replace(/"tx_receipt":.*\}$/s, '"tx_receipt":null}')
-    return found(`{"status":"PENDING", "transaction":${pending}, "block_number":"-1"}`)
-  }
+  const [holder] = block === undefined ? all : [block]
+  if (holder === undefined) return refused(2, 'tx not found')
+  const answer = (status: string, transaction: string, height: number): Answer =>
+    found(`{"status":"${status}", "transaction":${transaction}, "block_number":"${height}"}`)
+  const text = textIn(holder, hash)
+  // Outside of the line the transaction is back in the pool, so it has no receipt.
+  if (block === undefined) return answer('PENDING', text.replace(/"tx_receipt":.*\}$/s, '"tx_receipt":null}'), -1)
   const { height } = block.made
-  return found(
-    `{"status":"${height <= lib ? 'IRREVERSIBLE' : 'PACKED'}", "transaction":${text}, "block_number":"${height <= lib ? height : -1}"}`,
-  )
+  return height <= lib ? answer('IRREVERSIBLE', text, height) : answer('PACKED', text, -1)
 }
 
 /** The node's JSON of a transaction in a block. */
@@ -175,13 +158,19 @@ export function aboveOf(tip: ForkBlock, height: number): readonly ForkBlock[] {
   return blocks
 }
 
+/** Some blocks on top of another one, of which a few pack nothing. */
+export function growOn({ grow }: Forks, parent: ForkBlock, blocks: number, random: () => number): ForkBlock {
+  let tip = parent
+  for (let more = 0; more < blocks; more += 1)
+    tip = grow(tip, { waits: random() < 0.3, seed: Math.floor(random() * 2 ** 31) })
+  return tip
+}
+
 /** A higher tip for a node, often on another branch from above its irreversible block. */
 export function growSome(forks: Forks, { head, lib }: Stand, random: () => number): ForkBlock {
   const above = aboveOf(head, lib)
-  let tip: ForkBlock = random() < 0.55 ? (above[Math.floor(random() * above.length)]?.parent ?? head) : head
-  const until = head.made.height + 1 + Math.floor(random() * 5)
-  while (tip.made.height < until) tip = forks.grow(tip, { waits: random() < 0.3, seed: Math.floor(random() * 2 ** 31) })
-  return tip
+  const from: ForkBlock = random() < 0.55 ? (above[Math.floor(random() * above.length)]?.parent ?? head) : head
+  return growOn(forks, from, head.made.height - from.made.height + 1 + Math.floor(random() * 5), random)
 }
 
 /** The block of a line at a height, which must not be below the base of the forks; the tip if the line is lower. */

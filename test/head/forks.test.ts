@@ -4,11 +4,11 @@ import { createFollower } from '#head/follow.ts'
 import type { Node } from '#node/port.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
-import { temporarySqlite } from '../support/stores/loading.ts'
-import { busyLists, differences, feedsSettled, followLists, queryDifferences, switchedDifferences } from './checks.ts'
-import { type ForkStand, forkStand, STORES, withStand } from './stand.ts'
+import { feedsSettled, followLists } from './head-reader.ts'
+import { differences } from './lists.ts'
+import { expectedHead, queryDifferences, switchedDifferences } from './queries.ts'
+import { type ForkStand, STORES, withStand } from './stand.ts'
 import { type Course, EVENT_NAMES, happen } from './steps.ts'
-import { expectedHead, tipOrStatus } from './truth.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
@@ -22,19 +22,19 @@ function looking(stand: ForkStand) {
   let confirmed = Number.NEGATIVE_INFINITY
   const look = async (): Promise<void> => {
     const before = stand.follower.current()
-    await stand.follower.poll(new AbortController().signal)
+    await stand.poll()
     const shown = stand.follower.current()
     if (shown.status !== 'followed') return
     if (shown !== before || shown.tip.hash === stand.asked().stand.head.hash) confirmed = stand.clock.elapsed()
   }
   return {
     look,
-    /** Polls while the node answers everything, and returns the shown and the expected head. */
-    calmly: async (): Promise<readonly [shown: string, expected: string]> => {
-      const age = stand.clock.elapsed() - confirmed
-      const expected = await expectedHead(stand, stand.follower.current(), age)
+    /** Polls while the node answers everything. The shown head is the expected one. */
+    lookCalmly: async (at: string): Promise<void> => {
+      const expected = await expectedHead(stand, stand.follower.current(), stand.clock.elapsed() - confirmed)
       await look()
-      return [tipOrStatus(stand.follower.current()), expected]
+      const shown = stand.follower.current()
+      expect([at, shown.status === 'followed' ? shown.tip.hash : shown.status]).toEqual([at, expected])
     },
   }
 }
@@ -42,8 +42,8 @@ function looking(stand: ForkStand) {
 async function simulate(stand: ForkStand, seed: number, steps: number): Promise<Readonly<Record<string, number>>> {
   const random = seeded(seed)
   const course: Course = { stand, random, others: [], happened: [] }
-  const readers = await followLists(stand, busyLists(stand), seeded(seed + 1))
-  const { look, calmly } = looking(stand)
+  const readers = await followLists(stand, seeded(seed + 1))
+  const { look, lookCalmly } = looking(stand)
   const seen: Record<string, number> = {}
   for (let step = 1; step <= steps; step += 1) {
     const { name, calm } = await happen(course)
@@ -57,8 +57,7 @@ async function simulate(stand: ForkStand, seed: number, steps: number): Promise<
       stand.node.meddle = undefined
       await stand.probe()
     }
-    const [shown, expected] = await calmly()
-    expect([at, shown]).toEqual([at, expected])
+    await lookCalmly(at)
     await feedsSettled(stand, readers)
     expect([at, await differences(stand, random)]).toEqual([at, []])
     // Health data of ten seconds ago is outdated, and feeds may have taken that long by this clock.
@@ -67,8 +66,7 @@ async function simulate(stand: ForkStand, seed: number, steps: number): Promise<
     if (random() < SWITCHED) expect([at, await switchedDifferences(course)]).toEqual([at, []])
   }
   for (const reader of readers) {
-    reader.stop()
-    await reader.done
+    await reader.stop()
     for (const [event, count] of Object.entries(reader.seen)) seen[event] = (seen[event] ?? 0) + count
   }
   return seen
@@ -88,27 +86,22 @@ test.each(STORES)(
 /** More heads than a follower keeps besides its branch. */
 const HEADS = 260
 
-test('head: the number of kept blocks whose parent could not be fetched is limited', async () => {
-  const { store, destroy } = await temporarySqlite()
-  const stand = await forkStand(1, store)
-  const { forks, client, clock } = stand
-  const refused = forks.grow(forks.base, { waits: true, seed: 0 })
-  const asked: string[] = []
-  const get: Node['get'] = (path, how) => {
-    asked.push(path)
-    if (path.includes(refused.hash)) throw new Failure('bad_block', 'This block is refused.')
-    return client.get(path, how)
-  }
-  const { poll } = createFollower({ node: { get }, store, prove: 'linked', clock, log: () => undefined })
-  const { signal } = new AbortController()
-  const heads = Array.from({ length: HEADS }, (_, at) => forks.grow(refused, { waits: true, seed: at + 1 }))
-  for (const head of [...heads, ...heads.slice(0, 1)]) {
-    stand.show(head, forks.base.made.height)
-    await poll(signal)
-  }
-  expect(asked.filter(path => path.includes(refused.hash))).toHaveLength(HEADS + 1)
-  const timesOf = (at: number) => asked.filter(path => path.includes(heads[at]?.hash ?? '-')).length
-  expect([timesOf(0), timesOf(1)]).toEqual([2, 1])
-  stand.stop()
-  await destroy()
-})
+test('head: the number of kept blocks whose parent could not be fetched is limited', () =>
+  withStand(STORES[0][1], 1, async stand => {
+    const { forks, client, clock, store } = stand
+    const refused = forks.grow(forks.base, { waits: true, seed: 0 })
+    const asked: string[] = []
+    const get: Node['get'] = (path, how) => {
+      asked.push(path)
+      if (path.includes(refused.hash)) throw new Failure('bad_block', 'This block is refused.')
+      return client.get(path, how)
+    }
+    const { poll } = createFollower({ node: { get }, store, prove: 'linked', clock, log: () => undefined })
+    const heads = Array.from({ length: HEADS }, (_, at) => forks.grow(refused, { waits: true, seed: at + 1 }))
+    for (const head of [...heads, ...heads.slice(0, 1)]) {
+      stand.show(head, forks.base.made.height)
+      await poll(new AbortController().signal)
+    }
+    const timesOf = (hash = '-') => asked.filter(path => path.includes(hash)).length
+    expect([refused, heads[0], heads[1]].map(block => timesOf(block?.hash))).toEqual([HEADS + 1, 2, 1])
+  }))

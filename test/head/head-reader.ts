@@ -1,54 +1,32 @@
 import { feedMessages } from '../support/processes/feed-client.ts'
-import type { AnsweredRow, TrueList } from './truth.ts'
+import { type AnsweredRow, branchNow, busyLists, type TrueList } from './lists.ts'
+import type { ForkStand } from './stand.ts'
 
-type Ask = (path: string, init: RequestInit) => Promise<Response>
+type ReaderOptions = {
+  readonly ask: (path: string, init: RequestInit) => Promise<Response>
+  readonly key: () => string
+  readonly random: () => number
+  readonly onEvent?: () => void
+  /** Whether the service may have closed or refused the connection. */
+  readonly isAway?: () => boolean
+  /** Resolves when the client may connect. */
+  readonly ready?: () => Promise<void>
+  /** Called with the rows that a dropped event removes, in order, unless it begins the connection. */
+  readonly onDropped?: (rows: readonly AnsweredRow[]) => void
+}
+
+export type HeadReader = ReturnType<typeof headReader>
 
 /**
  * A client of a feed with head=1 that reconnects after random numbers of events, and checks each event
  * against the events before.
  */
-export type HeadReader = {
-  readonly list: TrueList
+export function headReader(list: TrueList, { ask, key, random, onEvent, isAway, ready, onDropped }: ReaderOptions) {
   /** Irreversible rows since the feed was first opened. */
-  readonly rows: readonly AnsweredRow[]
-  /** Rows of blocks above the irreversible ones, according to the events. */
-  readonly packed: () => readonly AnsweredRow[]
-  /** The number of events by name. */
-  readonly seen: Readonly<Record<string, number>>
-  /** Resolves after the first event of the first connection. */
-  readonly open: Promise<unknown>
-  /** Closes the connection. */
-  drop(): void
-  /** Rejects with the first error. */
-  readonly done: Promise<void>
-  stop(): void
-}
-
-export function headReader(
-  list: TrueList,
-  {
-    ask,
-    key,
-    random,
-    onEvent = () => undefined,
-    isAway = () => false,
-    ready = async () => undefined,
-    onDropped = () => undefined,
-  }: {
-    readonly ask: Ask
-    readonly key: () => string
-    readonly random: () => number
-    readonly onEvent?: () => void
-    /** Whether the service may have closed or refused the connection. */
-    readonly isAway?: () => boolean
-    /** Resolves when the client may connect. */
-    readonly ready?: () => Promise<void>
-    /** Called with the rows that a dropped event removes, in order, unless it begins the connection. */
-    readonly onDropped?: (rows: readonly AnsweredRow[]) => void
-  },
-): HeadReader {
   const rows: AnsweredRow[] = []
+  /** The number of events by name. */
   const seen: Record<string, number> = {}
+  /** Rows of blocks above the irreversible ones, according to the events. */
   let packed: AnsweredRow[] = []
   let id: string | undefined
   let isStopped = false
@@ -63,33 +41,31 @@ export function headReader(
     if (row['status'] !== 'IRREVERSIBLE' || row['seq'] !== seq) throw wrong('no irreversible row', row)
     if (last !== undefined && seq !== Number(last['seq']) + 1) throw wrong('lost or doubled', row)
     const [was] = packed.splice(0, 1)
-    // The id is that of the packed row. Packed rows become irreversible in the order in which they were sent.
-    if (typeof row['id'] !== 'string' || (was !== undefined && was['id'] !== row['id']))
-      throw wrong(`takes the place of ${JSON.stringify(was)}`, row)
+    if (typeof row['id'] !== 'string') throw wrong('no id', row)
+    // Packed rows become irreversible in the order in which they were sent, and keep their ids.
     if (was !== undefined && !Bun.deepEquals({ ...row, seq: undefined, status: 'PACKED' }, was))
-      throw wrong(`told before as ${JSON.stringify(was)}`, row)
+      throw wrong(`takes the place of ${JSON.stringify(was)}`, row)
     rows.push(row)
+  }
+  const takePacked = (row: AnsweredRow): void => {
+    if (row['status'] !== 'PACKED' || 'seq' in row) throw wrong('no packed row', row)
+    if (typeof row['id'] !== 'string' || packed.some(each => each['id'] === row['id'])) throw wrong('no own id', row)
+    const before = packed.at(-1) ?? rows.at(-1)
+    if (before !== undefined && heightOf(row) < heightOf(before)) throw wrong('out of order', row)
+    packed.push(row)
+  }
+  const takeDropped = (from: number): void => {
+    const gone = packed.filter(row => heightOf(row) >= from)
+    packed = packed.filter(row => heightOf(row) < from)
+    if (isBegun) onDropped?.(gone)
   }
   const take = (event: string, data: AnsweredRow): void => {
     seen[event] = (seen[event] ?? 0) + 1
     if (event === 'message') takeRow(data, Number(id?.split(/[-@]/)[0]))
     else if (event === 'packed') takePacked(data)
     else if (event === 'dropped') takeDropped(Number(data['from_block']))
-    // The store answered more slowly than the clock of the test allows.
-    else if (event !== 'end' || !SLOW.includes(data['code'])) throw wrong(event, data)
-  }
-  const takeDropped = (from: number): void => {
-    const gone = packed.filter(row => heightOf(row) >= from)
-    packed = packed.filter(row => heightOf(row) < from)
-    if (isBegun) onDropped(gone)
-  }
-  const takePacked = (data: AnsweredRow): void => {
-    if (data['status'] !== 'PACKED' || 'seq' in data) throw wrong('no packed row', data)
-    if (typeof data['id'] !== 'string' || packed.some(row => row['id'] === data['id']))
-      throw wrong('no id of its own', data)
-    const before = packed.at(-1) ?? rows.at(-1)
-    if (before !== undefined && heightOf(data) < heightOf(before)) throw wrong('out of order', data)
-    packed.push(data)
+    // The store, or its list of keys, answered more slowly than the clock of the test allows.
+    else if (event !== 'end' || ![5030, 5040].includes(Number(data['code']))) throw wrong(event, data)
   }
   /** Sometimes a client keeps only the number of its last row, and forgets packed rows. */
   const position = (): readonly [string, Readonly<Record<string, string>>] => {
@@ -102,11 +78,11 @@ export function headReader(
   }
   const connect = async (): Promise<void> => {
     const { signal } = connection
-    await ready()
+    await ready?.()
     const [start, headers] = position()
     const query = new URLSearchParams({ ...list.params, head: '1', format: 'sse', apikey: key() })
     const response = await ask(`/api/${list.module}/get-${list.action}?${query}${start}`, { headers, signal })
-    if (response.status === 503 && isAway()) throw new Error('The service has just begun.')
+    if (response.status === 503 && isAway?.()) throw new Error('The service has just begun.')
     if (response.status !== 200) throw wrong(String(response.status), await response.text())
     // Half of the connections end within 100 events. Some last longer than the packed rows of any branch, which come
     // again on each connection.
@@ -119,7 +95,7 @@ export function headReader(
       if (message.data === '') continue
       take(message.event, JSON.parse(message.data))
       isBegun = true
-      onEvent()
+      onEvent?.()
       left -= 1
       if (left === 0) return
     }
@@ -131,32 +107,67 @@ export function headReader(
       // The body of a disconnecting client ends with an error.
       await connect().catch(async error => {
         if (signal.aborted) return
-        if (error instanceof Wrong || !isAway()) throw error
+        if (error instanceof Wrong || !isAway?.()) throw error
         await Bun.sleep(20)
       })
     }
   }
   const done = run()
   return {
-    list,
-    rows,
-    packed: () => packed,
-    seen,
+    ...{ list, rows, seen },
+    /** Rejects with the first error. */
+    done,
+    packed: (): readonly AnsweredRow[] => packed,
+    /** Resolves after the first event of the first connection. */
     open: Promise.race([opened.promise, done]),
     drop: () => connection.abort(),
-    done,
-    stop: () => {
+    stop: async () => {
       isStopped = true
       connection.abort()
+      await done
     },
   }
 }
-
-/** Codes of end events after which the store, or its list of keys, did not answer in the time of the test's clock. */
-const SLOW: readonly unknown[] = [5030, 5040]
 
 /** An event that contradicts the events before. */
 class Wrong extends Error {}
 
 /** The block of a row. Rows of the list of blocks have it as `number`. */
 const heightOf = (row: AnsweredRow): number => Number(row['block'] ?? row['number'])
+
+/** Clients of busy lists of a stand, which follow them from now on. */
+export async function followLists(stand: ForkStand, random: () => number, more: Partial<ReaderOptions> = {}) {
+  const ask: ReaderOptions['ask'] = (path, init) => stand.service.ask(path, init)
+  const key = () => stand.service.key
+  const readers = busyLists(stand).map(list => headReader(list, { ask, key, random, ...more }))
+  await Promise.all(readers.map(({ open }) => open))
+  return readers
+}
+
+/** The maximum number of checks. Each lets all pending work finish, so a further check would change nothing. */
+const MAX_LOOKS = 20_000
+
+/** Waits until every feed has the rows above the base of the forks. Throws if one is still missing after many checks. */
+export async function feedsSettled(stand: ForkStand, readers: readonly HeadReader[]): Promise<void> {
+  const { stored, above } = await branchNow(stand)
+  for (const { list, rows, packed, done } of readers) {
+    const expected = [stored.flatMap(list.of), above?.flatMap(list.of)]
+    // Packed rows are only known while the branch is.
+    const shown = () => [rows.map(list.shown), above && packed().map(list.shown)]
+    let hasFailed = false
+    void done.catch(() => {
+      hasFailed = true
+    })
+    const isSo = () => rows.length === expected[0]?.length && Bun.deepEquals(shown(), expected)
+    for (let looks = 0; !isSo() && !hasFailed; looks += 1) {
+      if (looks === MAX_LOOKS) {
+        const [left, wanted] = [shown(), expected].map(each => each.map(some => some?.slice(-3)))
+        throw new Error(`${list.action}: ${JSON.stringify(left)} instead of ${JSON.stringify(wanted)}`)
+      }
+      // The steps are short, since a store that does not answer for five seconds by this clock ends the feeds.
+      await stand.clock.pass(10)
+      await Bun.sleep(1)
+    }
+    if (hasFailed) await done
+  }
+}

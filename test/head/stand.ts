@@ -1,14 +1,14 @@
-import { createFollower, type HeadFollower } from '#head/follow.ts'
+import { createFollower } from '#head/follow.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import { storedBlocks } from '#store/servable.ts'
 import { type HandClock, handClock } from '../support/clocks/hand-clock.ts'
-import { type Service, serviceOn } from '../support/processes/service.ts'
+import { serviceOn } from '../support/processes/service.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
-import { createForks, type ForkBlock, type ForkNode, type Forks, type Stand, serveForks } from './fork-node.ts'
-import { type BlockTruth, branchTruth } from './truth.ts'
+import { createForks, type ForkBlock, type ForkNode, serveForks } from './fork-node.ts'
+import { branchTruth } from './lists.ts'
 
 /** The last block below which nothing forks. */
 const BASE = 40
@@ -17,38 +17,10 @@ const ASK_AGAIN_MS = 50
 /** Time between two probes of a node. */
 const PROBE_MS = 1_000
 
-/** A service that follows two nodes of a chain with forks, with a store loaded from the same nodes. */
-export type ForkStand = {
-  readonly forks: Forks
-  readonly node: ForkNode
-  /** The second node in the configuration. */
-  readonly other: ForkNode
-  readonly truth: (block: ForkBlock) => BlockTruth
-  readonly store: Store
-  readonly service: Service
-  readonly clock: HandClock
-  readonly follower: HeadFollower
-  /** The client of the service for both nodes. */
-  readonly client: Node
-  /** The node that serves calls according to the last probe. */
-  asked(): ForkNode
-  /** The state of the node with the highest irreversible block. The chain up to this block is final. */
-  final(): Stand
-  /** Both nodes have this head and this last irreversible block. */
-  show(head: ForkBlock, lib: number): void
-  published(): Promise<Published>
-  /** Probes the states of the nodes, which a service does every second. */
-  probe(): Promise<void>
-  /** Loads up to the last irreversible block of the nodes. */
-  load(): Promise<void>
-  /** Passes only the delay before a query requests a transaction again, so no node seems slow. */
-  done<T>(work: Promise<T>): Promise<T>
-  /** Replaces the service with a new process, which knows nothing of the head and of feeds. */
-  restart(): void
-  stop(): void
-}
+export type ForkStand = Awaited<ReturnType<typeof forkStand>>
 
-export async function forkStand(seed: number, store: Store): Promise<ForkStand> {
+/** A service that follows two nodes of a chain with forks, with a store loaded from the same nodes. */
+export async function forkStand(seed: number, store: Store) {
   const forks = createForks(seed, BASE)
   const nodes = [1, 2].map(() => serveForks(forks, { head: forks.base, lib: BASE }))
   const [node, other] = nodes as [ForkNode, ForkNode]
@@ -65,6 +37,7 @@ export async function forkStand(seed: number, store: Store): Promise<ForkStand> 
   const followed = () => createFollower({ node: client, store, prove: 'signed', clock, log: () => undefined })
   let follower = followed()
   const head = { current: () => follower.current() }
+  /** Loads up to the last irreversible block of the nodes. */
   const load = async (): Promise<void> => {
     await loadOnce(loading, store)
   }
@@ -78,17 +51,9 @@ export async function forkStand(seed: number, store: Store): Promise<ForkStand> 
   await store.create()
   await load()
   return {
-    forks,
-    node,
-    other,
-    clock,
-    store,
+    ...{ forks, node, other, clock, store, load, published },
+    /** The client of the service for both nodes. */
     client,
-    load,
-    published,
-    show: (head, lib) => {
-      for (const each of nodes) each.stand = { head, lib }
-    },
     truth: branchTruth(forks),
     get service() {
       return service
@@ -96,15 +61,24 @@ export async function forkStand(seed: number, store: Store): Promise<ForkStand> 
     get follower() {
       return follower
     },
-    // Of two nodes at the same height, the first one in the configuration serves calls.
+    /** Both nodes have this head and this last irreversible block. */
+    show: (head: ForkBlock, lib: number): void => {
+      for (const each of nodes) each.stand = { head, lib }
+    },
+    /** The node that serves calls: of two nodes at the same height, the first one in the configuration. */
     asked: () => nodes.filter(({ isAway }) => !isAway).toSorted((a, b) => b.stand.lib - a.stand.lib)[0] ?? node,
+    /** The state of the node with the highest irreversible block. The chain up to this block is final. */
     final: () => (other.stand.lib > node.stand.lib ? other : node).stand,
+    /** Probes the states of the nodes, which a service does every second. */
     probe: async () => {
       const looking = connect()
       await looking.watch(() => store.identity(), storedBlocks(store))
       clients.push(looking)
     },
-    done: async work => {
+    /** The service reads the head. */
+    poll: () => follower.poll(new AbortController().signal),
+    /** Passes only the delay before a query requests a transaction again, so no node seems slow. */
+    done: async <T>(work: Promise<T>): Promise<T> => {
       let isDone = false
       const end = (): void => {
         isDone = true
@@ -116,13 +90,13 @@ export async function forkStand(seed: number, store: Store): Promise<ForkStand> 
       }
       return work
     },
+    /** Replaces the service with a new process, which knows nothing of the head and of feeds. */
     restart: () => {
       follower = followed()
       service = served()
     },
     stop: () => {
-      for (const each of clients) each.close()
-      loading.close()
+      for (const each of [...clients, loading]) each.close()
       for (const each of nodes) each.stop()
     },
   }

@@ -1,6 +1,5 @@
 import { refused } from '../support/nodes/rpc/answer.ts'
-import type { ForkBlock, ForkNode } from './fork-node.ts'
-import { aboveOf, ancestor, leadsTo } from './fork-node.ts'
+import { aboveOf, ancestor, type ForkBlock, type ForkNode, growOn, leadsTo } from './fork-node.ts'
 import type { ForkStand } from './stand.ts'
 
 /** A random course of events, and the tips that lost against others. */
@@ -12,13 +11,11 @@ export type Course = {
   readonly happened: string[]
 }
 
-/** The event of a step. `calm`: the node answers everything, so the next poll must show its exact head. */
-type Step = { readonly name: string; readonly calm: boolean }
-
 type Event = {
   readonly name: string
   /** The relative frequency of the event. */
   readonly weight: number
+  /** The node does not answer everything, so the next poll need not show its exact head. */
   readonly calm?: false
   /** The service only notices the event when it asks the node. */
   readonly isUnnoticed?: true
@@ -32,7 +29,7 @@ const SHUNNED_MS = 3_000
 const LOOK_MS = 200
 
 /** Lets one event happen that also happens to real nodes. Every third one is of a kind that has not happened yet. */
-export async function happen(course: Course): Promise<Step> {
+export async function happen(course: Course): Promise<{ readonly name: string; readonly calm: boolean }> {
   const { stand, random, happened } = course
   const nodes = [stand.node, stand.other]
   stand.clock.leap(nodes.some(({ isAway }) => isAway) ? SHUNNED_MS : LOOK_MS)
@@ -52,12 +49,8 @@ export async function happen(course: Course): Promise<Step> {
   return { name: event?.name ?? 'nothing', calm: event?.calm ?? true }
 }
 
-function grown({ stand: { forks }, random }: Course, parent: ForkBlock, blocks = 1): ForkBlock {
-  let tip = parent
-  for (let more = 0; more < blocks; more += 1)
-    tip = forks.grow(tip, { waits: random() < 0.3, seed: Math.floor(random() * 2 ** 31) })
-  return tip
-}
+const grown = ({ stand, random }: Course, parent: ForkBlock, blocks = 1): ForkBlock =>
+  growOn(stand.forks, parent, blocks, random)
 
 /** A branch that wins against a node's own. */
 export function fork(course: Course, { head, lib }: ForkNode['stand']): ForkBlock {
@@ -75,24 +68,14 @@ export function goTo({ stand: { node }, others }: Course, head: ForkBlock): void
   node.stand = { ...node.stand, head }
 }
 
-/** The height up to which a line agrees with the final chain, or may still agree. */
-function agreed({ final }: ForkStand, tip: ForkBlock): number {
-  const { head, lib } = final()
-  if (leadsTo(tip, { height: lib, hash: ancestor(head, lib).hash })) return tip.made.height
-  const isOfIt = ({ made: { height }, hash }: ForkBlock): boolean => leadsTo(head, { height, hash })
-  return aboveOf(tip, -1).find(isOfIt)?.made.height ?? 0
-}
-
-/** The next last irreversible block, often a few blocks higher. */
+/** The next last irreversible block, often a few blocks higher, as far as the head agrees with the final chain. */
 function libAfter({ stand, random }: Course, { head, lib }: ForkNode['stand']): number {
-  const room = Math.max(0, agreed(stand, head) - lib)
+  const final = stand.final()
+  const isFinal = leadsTo(head, { height: final.lib, hash: ancestor(final.head, final.lib).hash })
+  const isOfIt = ({ made: { height }, hash }: ForkBlock): boolean => leadsTo(final.head, { height, hash })
+  const agreed = isFinal ? head.made.height : (aboveOf(head, -1).find(isOfIt)?.made.height ?? 0)
+  const room = Math.max(0, agreed - lib)
   return lib + (random() < 0.2 ? room : Math.min(room, Math.floor(random() * 6)))
-}
-
-/** A tip that lost, but still leads to the node's irreversible block. */
-function lostTip({ stand: { node }, others }: Course): ForkBlock | undefined {
-  const { head, lib } = node.stand
-  return others.findLast(tip => tip !== head && tip.made.height > lib && ancestor(tip, lib) === ancestor(head, lib))
 }
 
 const event = (name: string, weight: number, happens: Event['happens'], more: Partial<Event> = {}): Event => ({
@@ -105,17 +88,15 @@ function growHead(course: Course, node: ForkNode, blocks = 1): void {
   node.stand = { ...node.stand, head: grown(course, node.stand.head, blocks) }
 }
 
-const findsNothing = (what: string): Event =>
-  event(
-    `${what} finds nothing`,
-    2.5,
-    course => {
-      const { node } = course.stand
-      growHead(course, node)
-      node.meddle = call => (call === what ? refused(2, 'block not found') : undefined)
-    },
-    { calm: false },
-  )
+/** A call of the node finds nothing, although its head is higher. */
+function findsNothing(what: string): Event {
+  const happens = (course: Course): void => {
+    const { node } = course.stand
+    growHead(course, node)
+    node.meddle = call => (call === what ? refused(2, 'block not found') : undefined)
+  }
+  return event(`${what} finds nothing`, 2.5, happens, { calm: false })
+}
 
 /** The node switches to another branch between two calls of one poll. */
 function switchLater(course: Course): void {
@@ -131,17 +112,18 @@ function switchLater(course: Course): void {
 /** The time exceeds that for which a head is shown without confirmation. */
 async function waitSeconds({ stand }: Course): Promise<void> {
   for (let second = 0; second < 6; second += 1) {
-    await stand.follower.poll(new AbortController().signal)
+    await stand.poll()
     stand.clock.leap(1_000)
     await stand.probe()
   }
 }
 
+/** A tip that lost, but still leads to the node's irreversible block, wins again. */
 function goBack(course: Course): void {
-  const back = lostTip(course)
-  if (back === undefined) return
-  const missing = course.stand.node.stand.head.made.height - back.made.height
-  goTo(course, grown(course, back, missing))
+  const { head, lib } = course.stand.node.stand
+  const isPossible = (tip: ForkBlock): boolean => tip.made.height > lib && ancestor(tip, lib) === ancestor(head, lib)
+  const back = course.others.findLast(tip => tip !== head && isPossible(tip))
+  if (back !== undefined) goTo(course, grown(course, back, head.made.height - back.made.height))
 }
 
 function lagBehind(course: Course): void {

@@ -28,15 +28,11 @@ function alertStand(inner: Store) {
   const counts: MetricCounts = createCounters(catalogue)
   const clock = handClock(MADE + 40_000)
   const queues = createQueues({ ...CAPACITY, deadlineMs: 10_000, clock })
-  const trouble: {
-    store?: Failure
-    readMs: number
-    silent: boolean
-    lib: number
-    used: number
-  } = { readMs: 0, silent: false, lib: HEIGHT, used: 0.5 }
-  const ask = <T>(work: () => Promise<T>): Promise<T> => {
-    if (trouble.store !== undefined) return Promise.reject(trouble.store)
+  const trouble: { store?: Failure; readMs: number; silent: boolean; lib: number; used: number } = {
+    ...{ readMs: 0, silent: false, lib: HEIGHT, used: 0.5 },
+  }
+  const ask = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (trouble.store !== undefined) throw trouble.store
     clock.leap(trouble.readMs)
     return work()
   }
@@ -48,65 +44,47 @@ function alertStand(inner: Store) {
     published: () => ask(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT })),
     read: async (work, options) => {
       const since = performance.now()
-      try {
-        const found = await ask(() => inner.read(work, options))
-        note({ call: 'read', since })
-        return found
-      } catch (error) {
-        note({ call: 'read', since, error })
-        throw error
-      }
+      const found = ask(() => inner.read(work, options))
+      await found.then(() => note({ call: 'read', since })).catch(error => note({ call: 'read', since, error }))
+      return found
     },
   }
   const said = spokenNode({})
-  const node = {
-    ...said,
-    lastInfo: () => {
-      const info = said.lastInfo()
-      return trouble.silent || info === undefined ? undefined : { ...info, libBlock: trouble.lib }
-    },
+  const lastInfo = () => {
+    const info = said.lastInfo()
+    return trouble.silent || info === undefined ? undefined : { ...info, libBlock: trouble.lib }
   }
+  const node = { ...said, lastInfo }
   const service = serviceOn(store, { node, clock, counts, queues })
   const metrics = exposeMetrics(counts, { store, node, clock, queues, version: '0' })
   return {
-    ...{ counts, clock, trouble, service, metrics },
+    ...{ counts, clock, trouble, node, store, metrics },
     page: () => service.ask(`/api/?module=base&action=get-wealth-list&apikey=${service.key}`),
-    /** A request to a node that does not answer. */
-    askAway: async () => {
-      const away = createNode({
-        urls: ['http://127.0.0.1:1'],
-        tries: 1,
-        onCall: nodeCallNote(counts),
-      })
-      await away.chainInfo().catch(() => undefined)
-      away.close()
-    },
-    /** Makes a load fail at its node this many times. */
-    failLoads: async (times: number) => {
-      const stop = new AbortController()
-      let failed = 0
-      const failing = Promise.reject(new Failure('unavailable', 'The node is away.'))
-      failing.catch(() => undefined)
-      await load(
-        {
-          node: { ...node, chainInfo: () => failing },
-          store,
-        },
-        {
-          ...loadCounts(counts, () => undefined),
-          once: false,
-          retry: 'always',
-          signal: stop.signal,
-          onProgress: () => undefined,
-          log: () => {
-            failed += 1
-            if (failed === times) stop.abort()
-          },
-          clock: { ...clock, sleep: async () => undefined },
-        },
-      )
-    },
   }
+}
+
+/** A request to a node that does not answer. */
+async function askAway({ counts }: Stand): Promise<void> {
+  const away = createNode({ urls: ['http://127.0.0.1:1'], tries: 1, onCall: nodeCallNote(counts) })
+  await away.chainInfo().catch(() => undefined)
+  away.close()
+}
+
+/** Makes a load fail at its node two times. */
+async function failLoads({ node, store, counts, clock }: Stand): Promise<void> {
+  const stop = new AbortController()
+  let failed = 0
+  const chainInfo = () => Promise.reject(new Failure('unavailable', 'The node is away.'))
+  const log = (): void => {
+    failed += 1
+    if (failed === 2) stop.abort()
+  }
+  const how = { once: false, retry: 'always', signal: stop.signal, onProgress: () => undefined, log } as const
+  const impatient = { ...clock, sleep: async () => undefined }
+  await load(
+    { node: { ...node, chainInfo }, store },
+    { ...loadCounts(counts, () => undefined), ...how, clock: impatient },
+  )
 }
 
 const RULES = join(ROOT, 'packaging/prometheus/alerts.yml')
@@ -131,12 +109,14 @@ beforeAll(async () => {
 afterAll(destroy)
 
 type Stand = ReturnType<typeof alertStand>
-type Scrape = { readonly samples: readonly Sample[]; readonly types: ReadonlyMap<string, string> }
+type Scrape = Awaited<ReturnType<typeof scrape>>
 
-const scrape = async ({ metrics }: Stand): Promise<Scrape> => readExposition(await metrics.text())
+const scrape = async ({ metrics }: Stand) => readExposition(await metrics.text())
 
-const seriesOf = ({ name, labels }: Sample): string =>
-  `${name}{${[...labels, ['job', 'iostlens'], ['instance', 'test']].map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(',')}}`
+function formatSeries({ name, labels }: Sample): string {
+  const all = [...labels, ['job', 'iostlens'], ['instance', 'test']]
+  return `${name}{${all.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(',')}}`
+}
 
 const MINUTES = 40
 
@@ -144,35 +124,25 @@ const MINUTES = 40
  * An hour of a service: the values of the first scrape, then trouble. In each minute a counter grows by its
  * difference between the scrapes. A gauge keeps its value of the second scrape.
  */
-function inputOf(before: Scrape, after: Scrape, up: number) {
-  const old = new Map(before.samples.map(sample => [seriesOf(sample), sample.value]))
-  const isCounted = (name: string): boolean =>
-    ['counter', 'histogram'].includes(
-      after.types.get(name) ?? after.types.get(name.replace(/_(bucket|sum|count)$/, '')) ?? '',
-    )
+function toInput(before: Scrape, after: Scrape, up: number) {
+  const old = new Map(before.samples.map(sample => [formatSeries(sample), sample.value]))
   const series = after.samples.map(sample => {
-    const name = seriesOf(sample)
+    const name = formatSeries(sample)
     const was = old.get(name)
-    const begin = was === undefined ? `_x${MINUTES}` : `${was}x${MINUTES}`
-    const step = isCounted(sample.name) ? sample.value - (was ?? 0) : 0
-    return { series: name, values: `${begin} ${sample.value}+${step}x${MINUTES}` }
+    const type = after.types.get(sample.name) ?? after.types.get(sample.name.replace(/_(bucket|sum|count)$/, ''))
+    const step = type === 'counter' || type === 'histogram' ? sample.value - (was ?? 0) : 0
+    return { series: name, values: `${was ?? '_'}x${MINUTES} ${sample.value}+${step}x${MINUTES}` }
   })
   return [...series, { series: 'up{job="iostlens",instance="test"}', values: `1x${MINUTES} ${up}x${MINUTES}` }]
 }
 
 /** A test of Prometheus: the alerts that fire at the end of such an hour. */
-const alertTest = (name: string, input: ReturnType<typeof inputOf>, firing: readonly string[]) => ({
-  name,
-  interval: '1m',
-  input_series: input,
-  promql_expr_test: [
-    {
-      expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
-      eval_time: `${2 * MINUTES}m`,
-      exp_samples: firing.map(alert => ({ labels: `{alertname="${alert}"}`, value: 1 })),
-    },
-  ],
-})
+function alertTest(name: string, input_series: ReturnType<typeof toInput>, firing: readonly string[]) {
+  const expr = 'count by (alertname) (ALERTS{alertstate="firing"})'
+  const exp_samples = firing.map(alert => ({ labels: `{alertname="${alert}"}`, value: 1 }))
+  const promql_expr_test = [{ expr, eval_time: `${2 * MINUTES}m`, exp_samples }]
+  return { name, interval: '1m', input_series, promql_expr_test }
+}
 
 /** Makes a page fail with a code, and ends the trouble. */
 async function failPage({ trouble, page }: Stand, failure: Failure, status: number): Promise<void> {
@@ -181,9 +151,9 @@ async function failPage({ trouble, page }: Stand, failure: Failure, status: numb
   delete trouble.store
 }
 
-const TROUBLES: Readonly<
-  Record<string, { readonly make: (stand: Stand) => unknown; readonly also?: readonly string[] }>
-> = {
+type Trouble = { readonly make: (stand: Stand) => unknown; readonly also?: readonly string[] }
+
+const TROUBLES: Readonly<Record<string, Trouble>> = {
   IostlensStoreUnreadable: {
     make: ({ trouble }) => Object.assign(trouble, { store: new Failure('unavailable', 'The store is away.') }),
   },
@@ -200,7 +170,7 @@ const TROUBLES: Readonly<
   // The node stands still and reports that nothing is left to load.
   IostlensBlocksOld: { make: ({ clock }) => clock.leap(600_000) },
   IostlensFarBehind: { make: ({ trouble }) => Object.assign(trouble, { lib: trouble.lib + 1_001 }) },
-  IostlensLoadFailing: { make: ({ failLoads }) => failLoads(2) },
+  IostlensLoadFailing: { make: failLoads },
   IostlensDefect: { make: stand => failPage(stand, new Failure('defect', 'A fault.'), 500) },
   IostlensTimeouts: { make: stand => failPage(stand, new Failure('deadline', 'Too late.'), 504) },
   IostlensSlow: {
@@ -225,7 +195,7 @@ const TROUBLES: Readonly<
         await failPage(stand, new Failure('unavailable', 'The store is away.'), 503)
     },
   },
-  IostlensNodeFailing: { make: ({ askAway }) => askAway() },
+  IostlensNodeFailing: { make: askAway },
   IostlensEventLoopLate: { make: ({ counts }) => counts.eventLoop.observe(0.8) },
   IostlensLogDropped: {
     make: ({ counts }) => {
@@ -249,26 +219,24 @@ async function healthy(): Promise<Stand> {
   return stand
 }
 
-async function troubleTest([name, { make, also = [] }]: (typeof troubles)[number]) {
+/** The metrics of a service before and after something happened. */
+async function scrapeAround(happen: (stand: Stand) => unknown) {
   const stand = await healthy()
   const before = await scrape(stand)
-  await make(stand)
+  await happen(stand)
   // The published height is cached for a moment.
   stand.clock.leap(600)
-  return alertTest(name, inputOf(before, await scrape(stand), 1), [name, ...also].toSorted())
+  return [before, await scrape(stand)] as const
 }
-const troubles = Object.entries(TROUBLES)
 
 test('alerts: each fires on its problem alone, IostlensDown when nothing answers, and none on a healthy service', async () => {
-  const stand = await healthy()
-  const before = await scrape(stand)
-  await stand.page()
-  const after = await scrape(stand)
+  const usual = await scrapeAround(({ page }) => page())
   const tests = [
-    alertTest('healthy', inputOf(before, after, 1), []),
-    alertTest('down', inputOf(before, after, 0), ['IostlensDown']),
+    alertTest('healthy', toInput(...usual, 1), []),
+    alertTest('down', toInput(...usual, 0), ['IostlensDown']),
   ]
-  for (const trouble of troubles) tests.push(await troubleTest(trouble))
+  for (const [name, { make, also = [] }] of Object.entries(TROUBLES))
+    tests.push(alertTest(name, toInput(...(await scrapeAround(make)), 1), [name, ...also].toSorted()))
   const file = join(folder, 'rules-test.json')
   await Bun.write(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: '1m', tests }))
   const { code, text } = await run([promtool, 'test', 'rules', file])

@@ -13,33 +13,26 @@ const site = {
   assets: { style: '', script: '', theme: '', preview: '' },
 }
 
-/** The parameters of the links on a page with some calls, by link text. */
-function linksOf(...calls: readonly Readonly<Record<string, string>>[]) {
-  const html = String(
-    CallLinks({
-      frame: { site, root: '/', say: ({ en }) => en },
-      calls: calls.map(given => ({ action: getAccountTx, given })),
-    }),
-  )
-  const links = [...html.matchAll(/<a href="[^"?]*\?([^"]*)">([^<]*)<\/a>/g)]
-  return new Map(
-    links.map(([, query = '', text = '']) => [
-      text,
-      Object.fromEntries(new URLSearchParams(query.replaceAll('&amp;', '&'))),
-    ]),
+/** The links on a page with some calls: text and query. */
+function listLinks(...calls: readonly Readonly<Record<string, string>>[]) {
+  const frame = { site, root: '/', say: ({ en }: { readonly en: string }) => en }
+  const html = String(CallLinks({ frame, calls: calls.map(given => ({ action: getAccountTx, given })) }))
+  const links = html.replaceAll('&amp;', '&').matchAll(/<a href="[^"?]*\?([^"]*)">([^<]*)<\/a>/g)
+  return [...links].map(
+    ([, query = '', text = '']) => `${text} ${[...new URLSearchParams(query)].toSorted().join(' ')}`,
   )
 }
 
-const COMMON = { module: 'account', action: 'get-account-tx', apikey: 'test', account: 'busyhub' }
-
 test('links to the data of a page: JSON of each of its parts, also after a row; one CSV of the whole list', () => {
-  const filters = { account: 'busyhub', direction: 'out' }
-  const after = '000000000700-00001-00000-x'
-  const links = linksOf({ ...filters, size: '25', after })
-  expect(links.get('JSON')).toEqual({ ...COMMON, ...filters, size: '25', after })
-  expect(links.get('CSV')).toEqual({ ...COMMON, ...filters, format: 'csv' })
-  const parts = ['1', '2', '1'].map(page => ({ account: 'busyhub', page, size: '25' }))
-  expect([...linksOf(...parts).keys()]).toEqual(['JSON 1–25', 'JSON 26–50', 'CSV'])
+  const given = { account: 'busyhub', direction: 'out', size: '25' }
+  const common = 'account,busyhub action,get-account-tx'
+  const rest = 'apikey,test direction,out'
+  expect(listLinks({ ...given, after: '7-1-0-x' })).toEqual([
+    `JSON ${common} after,7-1-0-x ${rest} module,account size,25`,
+    `CSV ${common} ${rest} format,csv module,account`,
+  ])
+  const parts = listLinks(...['1', '2', '1'].map(page => ({ ...given, page })))
+  expect(parts.map(each => each.split(' account')[0])).toEqual(['JSON 1–25', 'JSON 26–50', 'CSV'])
 })
 
 test('selectPageRows: a whole number in the address is the page, otherwise the first page; the last one if it is too high', () => {
@@ -52,11 +45,9 @@ test('selectPageRows: a whole number in the address is the page, otherwise the f
 const visit = { site, root: './', home: './', lang: 'en' } as Partial<Visit> as Visit
 
 test('ordered: rows are sorted by all digits of a figure, largest first, and equal ones keep their order', () => {
-  const rows = ['1.5', '-0.5', '9007199254740993.00000001', '10', '9007199254740993', '-0.25', '10.0'].map(
-    (figure, at) => ({ figure, at }),
-  )
-  const sorted = ordered(rows, { by: 'x', name: { en: '', zh: '' }, figure: ({ figure }) => figure })
-  expect(sorted.map(({ at }) => at)).toEqual([2, 4, 3, 6, 0, 5, 1])
+  const rows = ['1.5', '-0.5', '9007199254740993.00000001', '10', '9007199254740993', '-0.25', '10.0']
+  const sorted = ordered(rows, { by: 'x', name: { en: '', zh: '' }, figure: row => row })
+  expect(sorted.map(row => rows.indexOf(row))).toEqual([2, 4, 3, 6, 0, 5, 1])
 })
 
 test.each([
@@ -68,43 +59,23 @@ test.each([
   expect(html.replaceAll(/<[^>]*>/g, '').trim()).not.toBe('')
 })
 
-type Given = readonly [parts: readonly string[], whole: string, total: number]
-
-/** The texts of the bands. */
-function told([parts, whole, total]: Given): readonly string[] {
-  const html = String(Concentration({ visit: { say: text => text.en }, parts, whole, total }))
-  return [...html.matchAll(/<span>([^<]*)<\/span>\s*<data[^>]*>([^<]*)</g)].map(([, name, share]) => `${name} ${share}`)
-}
-
 test.each([
   // The share of one owner is equal to that in its row, which is rounded down.
-  [
-    [['2', '1'], '3', 2],
-    ['Largest 66.66 %', 'No. 2 33.33 %'],
-  ],
-  [
-    [['1', '0.5', '0.25'], '2', 3],
-    ['Largest 50.00 %', 'No. 2 to 3 37.50 %', 'Elsewhere 12.50 %'],
-  ],
+  [['2', '1'], '3', 2, 'Largest 66.66 %, No. 2 33.33 %'],
+  [['1', '0.5', '0.25'], '2', 3, 'Largest 50.00 %, No. 2 to 3 37.50 %, Elsewhere 12.50 %'],
   // A small share is neither shown as zero nor omitted, and a zero share is not shown.
-  [
-    [['0.000001', '0.000001'], '1', 2],
-    ['Largest &lt; 0.01 %', 'No. 2 &lt; 0.01 %', 'Elsewhere 99.99 %'],
-  ],
-  [
-    [['99999', '0.99999999'], '100000', 2],
-    ['Largest 99.99 %', 'No. 2 &lt; 0.01 %', 'Elsewhere &lt; 0.01 %'],
-  ],
-  [[['5'], '5', 1], ['Largest 100.00 %']],
-  [[[], '5', 0], []],
-  [[['5'], '0', 1], []],
+  [['0.000001', '0.000001'], '1', 2, 'Largest < 0.01 %, No. 2 < 0.01 %, Elsewhere 99.99 %'],
+  [['99999', '0.99999999'], '100000', 2, 'Largest 99.99 %, No. 2 < 0.01 %, Elsewhere < 0.01 %'],
+  [['5'], '5', 1, 'Largest 100.00 %'],
+  [[], '5', 0, ''],
+  [['5'], '0', 1, ''],
   // The rest of the whole is not attributed to the list.
-  [
-    [Array.from({ length: 100 }, () => '1'), '200', 120],
-    ['Largest 0.50 %', 'No. 2 to 10 4.50 %', 'No. 11 to 100 45.00 %', 'All others 50.00 %'],
-  ],
-] as const)('Concentration: %#', (given, expected) => {
-  expect(told(given)).toEqual(expected)
+  [Array(100).fill('1'), '200', 120, 'Largest 0.50 %, No. 2 to 10 4.50 %, No. 11 to 100 45.00 %, All others 50.00 %'],
+])('Concentration: of %j in %s, which %d owners have', (...given) => {
+  const [parts, whole, total, bands] = given
+  const html = String(Concentration({ visit: { say: text => text.en }, parts, whole, total }))
+  const shown = [...html.matchAll(/<span>([^<]*)<\/span>\s*<data[^>]*>([^<]*)</g)].map(([, ...band]) => band.join(' '))
+  expect(shown.join(', ').replaceAll('&lt;', '<')).toBe(bands)
 })
 
 test('Code: text is escaped, each line has a number mark, and all kinds of line ends are equal', async () => {
@@ -114,13 +85,8 @@ test('Code: text is escaped, each line has a number mark, and all kinds of line 
   )
 })
 
-test('Code: code in another language has line numbers only', async () => {
-  const html = await Code({ text: 'let a = 1\n<b>', language: 'native' })
-  expect(html).toContain('<i></i>let a = 1\n<i></i>&lt;b&gt;')
-  expect(html).not.toContain('js-')
-})
-
-test('Code: the number of marks is limited, and the whole text is shown', async () => {
+test('Code: another language has line numbers only; the number of marks is limited, and the whole text is shown', async () => {
+  expect(await Code({ text: 'let a = 1\n<b>', language: 'native' })).toContain('<i></i>let a = 1\n<i></i>&lt;b&gt;')
   const text = '1,'.repeat(8_192)
   const html = await Code({ text, language: 'javascript' })
   expect(html.length).toBeLessThan(100_000)

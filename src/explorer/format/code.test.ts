@@ -1,17 +1,16 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of code, not templates.
 import { expect, test } from 'bun:test'
 import { Parser } from 'acorn'
 import { parseCallArguments, parseParameterNames, UNKNOWN_SIGNATURE } from './arguments.ts'
-
-const namesAndValues = (data: string) =>
-  parseCallArguments({ contract: 'token.iost', action_name: 'balanceOf', data }, UNKNOWN_SIGNATURE)?.map(
-    ({ name, value }) => [name, value],
-  )
+import { highlight } from './highlight.ts'
 
 test('parseCallArguments: the text after the arguments is not shown, as the chain ignores it', () => {
-  const read = namesAndValues('["iost","alice"]')
-  expect(read?.map(([, value]) => value)).toEqual(['iost', 'alice'])
-  expect(namesAndValues('["iost","alice"] // thanks')).toEqual(read)
-  expect(namesAndValues('thanks')).toBeUndefined()
+  const valuesOf = (data: string) =>
+    parseCallArguments({ contract: 'token.iost', action_name: 'balanceOf', data }, UNKNOWN_SIGNATURE)?.map(
+      ({ value }) => value,
+    )
+  expect(valuesOf('["iost","alice"] // thanks')).toEqual(['iost', 'alice'])
+  expect(valuesOf('thanks')).toBeUndefined()
 })
 
 const namesIn = (code: string) => [...parseParameterNames(code)]
@@ -46,17 +45,11 @@ test('parseParameterNames: the methods of the exported class are found', () => {
 })
 
 test('parseParameterNames: unreadable code, or code without an exported class, gives no names', () => {
-  const none = [
-    '',
-    'class A { a(b) {} ',
-    'class A { a(b) {} }',
-    'class A { a(b) {} } module.exports = B',
-    'class A { a(b) {} } exports.A = A',
-    'class A { a(b) {} } module.exports = new A()',
-    `class A { a(${'b'.repeat(70_000)}) {} } module.exports = A`,
-  ]
-  expect(none.map(namesIn)).toEqual(none.map(() => []))
-  expect(namesIn(`class A { a(${'b'.repeat(41)}) {} } module.exports = A`)).toEqual([['a', []]])
+  const exports = ['', 'module.exports = B', 'exports.A = A', 'module.exports = new A()']
+  const none = ['', 'class A { a(b) {} ', ...exports.map(end => `class A { a(b) {} } ${end}`)]
+  const long = (length: number) => `class A { a(${'b'.repeat(length)}) {} } module.exports = A`
+  expect([...none, long(70_000)].flatMap(namesIn)).toEqual([])
+  expect(namesIn(long(41))).toEqual([['a', []]])
 })
 
 test('parseParameterNames: any hostile code of 64 KB gives no names', () => {
@@ -80,7 +73,7 @@ test('parseParameterNames: any hostile code of 64 KB gives no names', () => {
 })
 
 /** The number of calls of the parser's methods during `work`. */
-function stepsOf(work: () => void): number {
+function countSteps(work: () => void): number {
   const methods = Parser.prototype as unknown as Record<string, unknown>
   const own = Object.entries(Object.getOwnPropertyDescriptors(methods)).flatMap(([name, { value }]) =>
     typeof value === 'function' && name !== 'constructor' ? [[name, value] as const] : [],
@@ -100,12 +93,40 @@ function stepsOf(work: () => void): number {
 }
 
 test('parseParameterNames: nested patterns take no more steps than adjacent ones', () => {
-  const methodWith = (text: string) => `module.exports=class{a(b){${text}}}`
-  const stepsFor = (text: string) => stepsOf(() => expect(namesIn(methodWith(text))).toEqual([['a', ['b']]]))
-  const depth = 200
+  const stepsFor = (text: string) =>
+    countSteps(() => expect(namesIn(`module.exports=class{a(b){${text}}}`)).toEqual([['a', ['b']]]))
   const many = 'a,'.repeat(30_000)
-  const beside = stepsFor(`[${many}]=1${';[a]=1'.repeat(depth - 1)}`)
-  const within = stepsFor(`${'['.repeat(depth)}${many}${']=1'.repeat(depth)}`)
+  const beside = stepsFor(`[${many}]=1${';[a]=1'.repeat(199)}`)
+  const within = stepsFor(`${'['.repeat(200)}${many}${']=1'.repeat(200)}`)
   expect(beside).toBeGreaterThan(30_000)
   expect(within).toBeLessThan(2 * beside)
+})
+
+test.each([
+  ['const a = 1 // one', ['keyword:const', 'number:1', 'comment:// one']],
+  ['/* over\ntwo lines */ x', ['comment:/* over\ntwo lines */']],
+  [`'it\\'s' + "a // b"`, [`string:'it\\'s'`, 'string:"a // b"']],
+  ["'no end\nreturn", ["string:'no end", 'keyword:return']],
+  ['0xFFn, 1_000.5e-3, .5', ['number:0xFFn', 'number:1_000.5e-3', 'number:.5']],
+  ['a1 + returned + map.delete(new.x)', ['keyword:new']],
+  ['`a ${b + `c${1}`} d` + 2', ['string:`a ${', 'string:`c${', 'number:1', 'string:}`} d`', 'number:2']],
+  ['`${ {a: {}} }` / 3', ['string:`${', 'string:}`', 'number:3']],
+  [`x.replace(/["'/]\\//g, '')`, [`string:/["'/]\\//g`, "string:''"]],
+  ['return /a/', ['keyword:return', 'string:/a/']],
+  ['this / 2 / "s"', ['keyword:this', 'number:2', 'string:"s"']],
+  ['合约.名 = "值"', ['string:"值"']],
+])('highlight: %s', (code, expected) => {
+  const marked = highlight(code).filter(({ kind }) => kind !== 'plain')
+  expect(marked.map(({ kind, text }) => `${kind}:${text}`)).toEqual(expected)
+})
+
+test('highlight: the pieces joined are the code, at any division, also of code that would take exponential time', () => {
+  const code = "class A { f(x) { return `${x}/*` + /[/]/.test(\"\\\\\") ? 0x1f : '\\'' } } // 😀 end\n/* more */"
+  const parts = ['/[', '=/[a', '`', '`${', '/*', "'\\", '"\\\n', '${{', '(/', '1e', '\\', '}', '#', '0x', '/\\']
+  // Ten times the length on pages.
+  const codes = Array.from({ length: code.length + 1 }, (_, end) => code.slice(0, end))
+  for (const each of [...codes, ...parts.map(part => part.repeat(50_000))]) {
+    const pieces = highlight(each).map(({ text }) => text)
+    expect(pieces.join('') === each).toBe(true)
+  }
 })
