@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { wealth } from '#indices/wealth.ts'
 import { batchOf, blockDoc, publishedAt, recordDoc, transactionDoc, wealthDoc } from '#test/store/suite/fixture.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { checkBatch, type WrittenAhead } from './batch.ts'
 import type { Batch } from './port.ts'
 

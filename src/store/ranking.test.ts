@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { type Segment, segmentsId } from '#indices/segment.ts'
 import { wealth } from '#indices/wealth.ts'
-import { kindOf } from '#test/store/suite/harness.ts'
+import { kindOf } from '#test/support/refusal.ts'
 import { type RankingReads, rankingPage } from './ranking.ts'
 
 const [top, leaf, other] = [0, 9, 5].map(number => segmentsId('wealth', number, '')) as [string, string, string]

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { wealth } from '#indices/wealth.ts'
 import { wealthDoc } from '#test/store/suite/fixture.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 import { openStateFile } from './state-file.ts'
 

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:te
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Store } from '#store/port.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { spawnIn } from '../../support/processes/cli-process.ts'
 import { freePort } from '../../support/processes/free-port.ts'
 import { systemProgram } from '../../support/processes/system-program.ts'

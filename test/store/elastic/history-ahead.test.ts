@@ -5,7 +5,7 @@ import { records } from '#indices/record.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Batch, Store, Writer } from '#store/port.ts'
 import { batchOf, identity, publishedAt, recordDoc, tellingBatch, wealthDoc } from '#test/store/suite/fixture.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { commitBatch, historyOf, restOf } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 

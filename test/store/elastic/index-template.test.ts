@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Replay } from '#test/replay/serve.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { cliFolder } from '../../support/processes/cli-process.ts'
 import { ask } from '../../support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../../support/stores/elasticsearch.ts'

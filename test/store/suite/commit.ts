@@ -5,9 +5,10 @@ import { records } from '#indices/record.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Batch } from '#store/port.ts'
 import type { ProofRecord } from '#store/published.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { commitBatch, historyOf } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity, publishedAt, recordDoc, tellingBatch, wealthDoc } from './fixture.ts'
-import { failureOf, type Open, withWriter } from './harness.ts'
+import { type Open, withWriter } from './harness.ts'
 
 /** Batches are atomic, in order, and repeatable. */
 export function commitCases(open: Open): void {

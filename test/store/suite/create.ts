@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
+import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity, publishedAt } from './fixture.ts'
-import { failureOf, kindOf, type Open, withStore, withWriter } from './harness.ts'
+import { type Open, withStore, withWriter } from './harness.ts'
 
 /** A store before, during and after its creation. */
 export function createCases(open: Open): void {

@@ -9,9 +9,22 @@ import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { hashOf } from '#test/support/stores/hand-made.ts'
-import { batchOf, blockDoc, identity, MAX, MIN, recordDoc, timeOf, transactionDoc } from './fixture.ts'
+import {
+  balanceDoc,
+  batchOf,
+  blockDoc,
+  identity,
+  MAX,
+  MIN,
+  oddIds,
+  oddTexts,
+  recordDoc,
+  samples,
+  timeOf,
+  tokenDoc,
+  transactionDoc,
+} from './fixture.ts'
 import { type Open, shareStore } from './harness.ts'
-import { balanceDoc, oddIds, oddTexts, samples, tokenDoc } from './samples.ts'
 
 const keysOf = (changes: readonly StateChange[]): readonly Key[] =>
   changes.map(({ index, doc }) => ({ index, id: doc.id }))

@@ -4,11 +4,11 @@ import type { StateChange } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { HeldView, Store } from '#store/port.ts'
+import { kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { turn } from '#test/support/wait.ts'
-import { batchOf, statisticsDoc } from './fixture.ts'
-import { kindOf, type Open, withWriter } from './harness.ts'
-import { balanceDoc } from './samples.ts'
+import { balanceDoc, batchOf, statisticsDoc } from './fixture.ts'
+import { type Open, withWriter } from './harness.ts'
 
 const OWNERS = 40
 const BATCHES = 16

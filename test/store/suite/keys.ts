@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import { type StoredKey, USAGE_DAYS } from '#store/keys-port.ts'
+import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { sortedByKey } from '#test/support/sorted-by-key.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf } from './fixture.ts'
-import { failureOf, kindOf, type Open, withStore, withWriter } from './harness.ts'
+import { type Open, withStore, withWriter } from './harness.ts'
 
 const key = (id: string, over: Partial<StoredKey> = {}): StoredKey => ({
   id,

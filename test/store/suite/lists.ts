@@ -6,10 +6,10 @@ import type { ListedRecord, RecordDoc } from '#indices/record.ts'
 import type { StateChange } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { DueRange } from '#store/state-port.ts'
+import { kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { batchOf, blockDoc, hash8Of, MAX, MIN, recordDoc, transactionDoc } from './fixture.ts'
-import { kindOf, type Open, shareStore } from './harness.ts'
-import { balanceDoc } from './samples.ts'
+import { balanceDoc, batchOf, blockDoc, hash8Of, MAX, MIN, recordDoc, transactionDoc } from './fixture.ts'
+import { type Open, shareStore } from './harness.ts'
 
 /** Each block adds three rows to list 1, and one row each to list 2 and to the list with the greatest number. */
 const PER_BLOCK = 3

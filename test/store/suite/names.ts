@@ -4,9 +4,8 @@ import { producers } from '#indices/producer.ts'
 import type { NamedIndex, StateChange } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { batchOf, createDoc } from './fixture.ts'
+import { batchOf, createDoc, producerDoc, tokenDoc } from './fixture.ts'
 import { type Open, shareStore } from './harness.ts'
-import { producerDoc, tokenDoc } from './samples.ts'
 
 const accountDoc = (name: string) => createDoc(accounts, name, { name })
 

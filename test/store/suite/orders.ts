@@ -4,10 +4,10 @@ import { pledgeId, pledges } from '#indices/pledge.ts'
 import type { StateChange } from '#indices/registry.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
+import { kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { batchOf, MAX, MIN, wealthDoc } from './fixture.ts'
-import { kindOf, type Open, shareStore } from './harness.ts'
-import { balanceDoc } from './samples.ts'
+import { balanceDoc, batchOf, MAX, MIN, wealthDoc } from './fixture.ts'
+import { type Open, shareStore } from './harness.ts'
 
 /** More documents than 10,000, above which Elasticsearch refuses `from` by default. */
 const DEEP = 10_250

@@ -5,10 +5,10 @@ import type { StateChange } from '#indices/registry.ts'
 import { type Segment, segments, segmentsId } from '#indices/segment.ts'
 import type { Standing } from '#indices/standing.ts'
 import { tokens as tokenIndex } from '#indices/token.ts'
+import { kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { batchOf } from './fixture.ts'
-import { kindOf, type Open, shareStore } from './harness.ts'
-import { balanceDoc, producerDoc, tokenDoc } from './samples.ts'
+import { balanceDoc, batchOf, producerDoc, tokenDoc } from './fixture.ts'
+import { type Open, shareStore } from './harness.ts'
 
 /** More members than a page without segments may skip. All but the first and the last few have the same amount. */
 const COUNT = 2_600

@@ -1,40 +1,13 @@
 import { expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
-import { blockId, lists } from '#indices/list.ts'
-import { STATISTICS, statistics } from '#indices/statistics.ts'
+import { blockId } from '#indices/list.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Store, View } from '#store/port.ts'
+import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { turn } from '#test/support/wait.ts'
-import { hash8Of, listAt, publishedAt, tellingBatch, totalAt } from './fixture.ts'
-import { failureOf, kindOf, type Open, withWriter } from './harness.ts'
-
-/** All parts of a view that show its height, read piece by piece with other reads in between. */
-async function heightsSeen(view: View) {
-  const { height } = view.at
-  const counted = await view.get(statistics, STATISTICS)
-  await turn()
-  const ranking = await view.page(wealth, 'richest', { offset: 0, limit: 5 })
-  const owner = await view.get(wealth, 'b')
-  await turn()
-  const list = await view.get(lists, listAt(0).id)
-  const rows = list === undefined ? [] : await view.records(list, 1, list.count)
-  const [last, next] = await view.getMany(blocks, [blockId(height), blockId(height + 1)])
-  await turn()
-  const above = await view.find(blocks, 'hash8', hash8Of(height + 1))
-  return {
-    at: view.at,
-    heights: [counted?.transaction_count, owner?.total, ranking.map(({ total }) => total), last?.height],
-    rows: rows.map(row => row.height),
-    above: [next, ...above],
-  }
-}
-const expectedAt = (height: number) => ({
-  at: publishedAt(height),
-  heights: [height, totalAt(height), [totalAt(height), totalAt(height)], height],
-  rows: Array.from({ length: height + 1 }, (_, at) => at),
-  above: [undefined],
-})
+import { publishedAt, readTelling, tellingAt, tellingBatch } from './fixture.ts'
+import { type Open, withWriter } from './harness.ts'
 
 /** Reads until `done` is true, and at least once more. Returns the heights read. */
 async function readUntil(store: Store, done: () => boolean): Promise<readonly number[]> {
@@ -42,8 +15,8 @@ async function readUntil(store: Store, done: () => boolean): Promise<readonly nu
   let last = false
   while (!last) {
     last = done()
-    const got = await store.read(heightsSeen)
-    expect<unknown>(got).toEqual(expectedAt(got.at.height))
+    const got = await store.read(readTelling)
+    expect<unknown>(got).toEqual(tellingAt(got.at.height))
     seen.push(got.at.height)
     await turn()
   }
@@ -77,8 +50,8 @@ export function viewCases(open: Open): void {
   test('read: results and errors of the work are passed on, for many reads at once; an abort before or during the work ends it with a deadline', () =>
     withWriter(open, async ({ store, writer }) => {
       await commitBatch(writer, tellingBatch(0, 4))
-      const many = await Promise.all(Array.from({ length: 100 }, () => store.read(heightsSeen)))
-      expect<unknown>(many).toEqual(new Array(100).fill(expectedAt(4)))
+      const many = await Promise.all(Array.from({ length: 100 }, () => store.read(readTelling)))
+      expect<unknown>(many).toEqual(new Array(100).fill(tellingAt(4)))
       const mistake = new RangeError('a mistake of the caller')
       const thrown = store.read(() => Promise.reject(mistake)).catch((error: unknown) => error)
       expect(await thrown).toBe(mistake)

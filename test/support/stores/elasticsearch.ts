@@ -20,7 +20,7 @@ export function elasticsearchUrl(): string | undefined {
 /** Short, so that a test that waits for the lease of a dead loader is fast. */
 const LEASE_MS = 600
 
-export type TestElastic = {
+export type TestElastic = AsyncDisposable & {
   readonly url: string
   /** Different for each call. No index exists yet. */
   readonly prefix: string
@@ -53,6 +53,11 @@ export function openTestElastic(options: Partial<ElasticOptions> = {}): TestElas
   // Any host of the cluster can answer.
   const host = url.replace(/,.*/, '')
   const ask: TestElastic['ask'] = (method, path, body) => askElastic(method, `${host}/${prefix}-${path}`, body)
+  const destroy = async (): Promise<void> => {
+    for (const store of opened) await store.close()
+    removeTestState(prefix)
+    await removeIndices(host, prefix)
+  }
   return {
     url,
     prefix,
@@ -62,11 +67,8 @@ export function openTestElastic(options: Partial<ElasticOptions> = {}): TestElas
     spoil: async () => {
       await ask('PUT', 'state-0/_mapping', { _meta: { schema: 1, fingerprint: 'other' } })
     },
-    destroy: async () => {
-      for (const store of opened) await store.close()
-      removeTestState(prefix)
-      await removeIndices(host, prefix)
-    },
+    destroy,
+    [Symbol.asyncDispose]: destroy,
   }
 }
 

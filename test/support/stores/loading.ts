@@ -69,14 +69,11 @@ export async function temporarySqlite(from?: string) {
   const path = join(folder, 'store.sqlite')
   if (from !== undefined) await Bun.write(path, readSqlite(from))
   const store: Store = openSqlite({ path })
-  return {
-    store,
-    path,
-    destroy: async (): Promise<void> => {
-      await store.close()
-      await rm(folder, { recursive: true, force: true })
-    },
+  const destroy = async (): Promise<void> => {
+    await store.close()
+    await rm(folder, { recursive: true, force: true })
   }
+  return { store, path, destroy, [Symbol.asyncDispose]: destroy }
 }
 
 /** The content of a file together with its WAL, which another connection may have open. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
-import { failureOf, kindOf } from '#test/store/suite/harness.ts'
+import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { MISSING_INDEX } from '../client/request.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { EDITION } from '../schema/mappings.ts'

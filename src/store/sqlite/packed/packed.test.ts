@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { oddTexts } from '#test/store/suite/samples.ts'
+import { oddTexts } from '#test/store/suite/fixture.ts'
 import { DICTIONARY_1 } from './dictionary-1.ts'
 import { compress, decompress, packText, prepareDictionary, unpackText } from './text.ts'
 import { numberOfWord, packDigits, unpackDigits, WORDS } from './values.ts'
