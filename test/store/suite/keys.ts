@@ -18,7 +18,9 @@ const key = (id: string, over: Partial<StoredKey> = {}): StoredKey => ({
 
 const byTimeAndId = (a: StoredKey, b: StoredKey): number => a.created - b.created || (a.id < b.id ? -1 : 1)
 
-/** API keys, independent of the loaded blocks. */
+const counts = (...each: readonly (readonly [string, number])[]) => new Map(each)
+
+/** API keys, and counts of requests that all processes of a store share. Both are independent of the loaded blocks. */
 export function keyCases(open: Open): void {
   test('keys: none can be added before the store is created; then they are listed by creation time and id, visible at once in other handles, and an id is used once', () =>
     withStore(open, async ({ store, reopen }) => {
@@ -95,12 +97,7 @@ export function keyCases(open: Open): void {
       await Promise.all([one(store), one(other), one(store), one(other)])
       expect((await store.keys.list())[0]?.perSecond).toBe(14)
     }))
-}
 
-const counts = (...each: readonly (readonly [string, number])[]) => new Map(each)
-
-/** Request counts, shared by all processes with the store. */
-export function usageCases(open: Open): void {
   test('usage: several processes add counts, each gets the total, and the counts stay after a close', () =>
     withStore(open, async ({ store, reopen }) => {
       expect(await store.usage.since(0)).toEqual([])
