@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testFolder } from '#test/support/test-folder.ts'
-import { getUsagePath, openSqliteUsage } from './usage.ts'
+import { openSqliteUsage } from './usage.ts'
 
 const folder = testFolder()
 
@@ -37,9 +37,4 @@ test('counts of requests: a deleted file is created again', async () => {
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
   expect(await usage.add(5, new Map([['a', 1]]), 71)).toEqual(new Map([['a', 1]]))
   await usage.close()
-})
-
-test('the file of counts: each store in a folder has its own file', () => {
-  expect(getUsagePath('/x/iostlens.sqlite')).toBe('/x/usage.sqlite')
-  expect(getUsagePath('/x/other.sqlite')).toBe('/x/other.sqlite.usage')
 })

@@ -1,7 +1,5 @@
 import { expect, test } from 'bun:test'
-import { accounts } from '#indices/account.ts'
 import { lists } from '#indices/list.ts'
-import { countDocCharacters } from '#store/bounded-cache.ts'
 import { connect } from '../client/connection.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { EDITION } from '../schema/mappings.ts'
@@ -20,26 +18,10 @@ const metaOf = (batch: string): PublishedMeta => ({
   edition: EDITION,
 })
 
-test('state in memory: missing documents are cached, too, index and id are separate, and hits and misses are counted', () => {
-  const looks: boolean[] = []
-  const docs = createStateCache(isHit => looks.push(isHit))
-  docs.put(lists, 'a', { doc, characters: 1 })
-  docs.put(lists, 'none', { doc: undefined, characters: 0 })
-  expect(docs.get(lists, 'a')?.value).toEqual(doc)
-  expect(docs.get(lists, 'none')).toMatchObject({ value: undefined })
-  expect(docs.get(accounts, 'a')).toBeUndefined()
-  expect(looks).toEqual([true, true, false])
-})
-
 test('state in memory: a full cache drops the oldest document, and one read by several views takes room once', () => {
   const docs = createStateCache()
   for (const id of ['0', '1', '1', '1', '2']) docs.put(lists, id, { doc, characters: 3_999_000 })
   expect([docs.get(lists, '0'), docs.get(lists, '1')]).toEqual([undefined, expect.anything()])
-})
-
-test('the size of a value: texts count their characters, other values eight, and lists and objects their content, too', () => {
-  expect(countDocCharacters({ a: 'four', b: 4n, c: [1], d: [['five.', { e: null }]] })).toBe(4 + 8 + 16 + 37)
-  expect(countDocCharacters(undefined)).toBe(0)
 })
 
 /** The edition of views, the cache that they share, distinguishes them. */
