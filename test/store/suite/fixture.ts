@@ -84,7 +84,7 @@ export const recordDoc = (height: number, index: number, over: Partial<RecordDoc
   ...over,
 })
 
-export const statisticsDoc = (over: Partial<StatisticsDoc> = {}) => createDoc(statistics, STATISTICS, over)
+const statisticsDoc = (over: Partial<StatisticsDoc> = {}) => createDoc(statistics, STATISTICS, over)
 export const wealthDoc = (owner: string, total: bigint) => createDoc(wealth, owner, { owner, total, token: total })
 
 export const publishedAt = (height: number): Published => ({
