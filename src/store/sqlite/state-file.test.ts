@@ -107,8 +107,9 @@ const batchAt = (height: number, total: bigint, before?: bigint) => ({
   ],
 })
 
-test('commit: a batch is unsent until the store has it, also for the next process', async () => {
+test('commit: a batch is unsent until the store has it, also for the next process, and can be read as it was before', async () => {
   const path = join(folder, 'unsent.sqlite')
+  const parseEnd = (before: string) => Number(before)
   const file = openStateFile(path)
   await file.put([], { ...mark, stamp: 1 })
   await file.commit(batchAt(2, 10n), { mark: { ...mark, stamp: 2 }, before: '1' })
@@ -118,8 +119,23 @@ test('commit: a batch is unsent until the store has it, also for the next proces
   expect([again.mark?.stamp, again.unsent()]).toEqual([2, [{ index: wealth, doc: wealthDoc('a', 10n) }]])
   await again.sent()
   expect(again.unsent()).toBeUndefined()
-  // A file that is filled from the store has nothing to send.
   await again.commit(batchAt(3, 20n, 10n), { mark: { ...mark, stamp: 3 }, before: '2' })
+  await again.sent()
+  const documents = (doc: object | undefined) => [{ index: wealth, id: 'a', doc }]
+  expect<unknown>(again.takeBack({ from: 3, height: 2 }, parseEnd)).toEqual({
+    before: '2',
+    documents: documents(wealthDoc('a', 10n)),
+  })
+  expect<unknown>(again.takeBack({ from: 3, height: 1 }, parseEnd)).toEqual({
+    before: '1',
+    documents: documents(undefined),
+  })
+  // Nothing was changed, and nothing is kept below.
+  expect(again.get(wealth, 'a')).toEqual(wealthDoc('a', 20n))
+  expect(again.takeBack({ from: 3, height: 0 }, parseEnd)).toBeUndefined()
+  expect(again.takeBack({ from: 4, height: 2 }, parseEnd)).toBeUndefined()
+  // A file that is filled from the store has nothing to send.
+  await again.commit(batchAt(4, 30n, 20n), { mark: { ...mark, stamp: 4 }, before: '3' })
   await again.put([], { ...mark, stamp: 9 })
   expect(again.unsent()).toBeUndefined()
   again.close()
