@@ -8,18 +8,6 @@ const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({
   proofs: levels.map(level => ({ level })),
 })
 
-test('withProofs: consecutive ranges of one level are merged at any division', () => {
-  const one = withProofs(NOTHING_PROVED, run(0, ['signed', 'signed', 'whole']))
-  const two = withProofs(withProofs(NOTHING_PROVED, run(0, ['signed'])), run(1, ['signed', 'whole']))
-  expect(two).toEqual(one)
-  expect(one.ranges).toEqual([
-    { from: 0, to: 1, level: 'signed' },
-    { from: 2, to: 2, level: 'whole' },
-  ])
-  const agreed = withProofs(one, run(3, ['whole'], true)).ranges.at(-1)
-  expect(agreed).toEqual({ from: 3, to: 3, level: 'whole', agreed: true })
-})
-
 test('withProofs: reloaded blocks replace their records, and lost receipts add up', () => {
   const proofs = Array(10).fill({ level: 'whole', lost: 2 })
   const before = withProofs(NOTHING_PROVED, { from: 0, proofs, agreed: true })

@@ -64,108 +64,96 @@ const OLDER_TABLES = [
 test('an embedded store: the former program answers until the swap, the new one after it, however often the migration is killed', async () => {
   const seed = seedOf(41)
   const random = seeded(seed)
-  const target = await temporarySqlite(clean.path)
+  await using target = await temporarySqlite(clean.path)
   await using folder = await cliFolder()
   const store = ['--store', `sqlite:${target.path}`]
   const migrate = ['indices', 'migrate', ...store]
-  try {
-    age(target.path, OLDER_DOCUMENTS)
-    const former = openSqlite({ path: target.path, derivation: DERIVATION - 1 })
-    const [service, formerService] = [serviceOn(target.store), serviceOn(former)]
-    const [before, refusals, after] = await Promise.all([
-      allAt(formerService),
-      allAt(service),
-      allAt(serviceOn(clean.store)),
-    ])
-    expect(before.map((answer, at) => answer === after[at])).toEqual([false, false, true, true, true, true])
-    expect(refusals.filter(answer => !answer.startsWith('503'))).toEqual([])
-    const refused = await folder.run(['load', '--node', node.url, '--once', ...store])
-    expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("Run 'iostlens indices migrate'")])
-    const dry = await folder.run([...migrate, '--dry-run'])
-    expect([dry.code, dry.out]).toEqual([
-      3,
-      `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived again, audited and replaced.\n`,
-    ])
-    const stops = [watchSwitch(formerService, before, refusals), watchSwitch(service, refusals, after)]
-    const keys: string[] = []
-    const kills = await runKilled(
-      seed,
-      ['sqlite', target.path],
-      kills => 1 + Math.floor(random() * FIRST_KILLS * (SOAK ? 2 : 4) ** kills),
-      async (doom, kills) => {
-        const { stored } = createKey(`key ${kills}`, { perSecond: 1, perDay: 1 }, { now: 1 + kills })
-        await target.store.keys.add(stored)
-        keys.push(stored.id)
-        return folder.start(migrate, doom.environment)
-      },
-    )
-    const watched = await Promise.all(stops.map(stop => stop()))
-    expect([seed, watched.flatMap(({ wrong }) => wrong)]).toEqual([seed, []])
-    expect([await allAt(formerService), await allAt(service)]).toEqual([[...refusals], [...after]])
-    await former.close()
-    expect(await target.store.check()).toEqual([])
-    expect((await target.store.keys.list()).map(({ id }) => id)).toEqual(keys)
-    expect(differences(dumpSqlite(target.path), expected)).toEqual([])
-    expect(await loadFrom(further.url, target.store)).toBe(HEIGHT + FURTHER)
-    expect(kills).toBeGreaterThanOrEqual(2)
-    process.stderr.write(`${kills} migrations killed, ${watched.map(({ asked }) => asked)} answers\n`)
-  } finally {
-    await target.destroy()
-  }
+  age(target.path, OLDER_DOCUMENTS)
+  const former = openSqlite({ path: target.path, derivation: DERIVATION - 1 })
+  const [service, formerService] = [serviceOn(target.store), serviceOn(former)]
+  const [before, refusals, after] = await Promise.all([
+    allAt(formerService),
+    allAt(service),
+    allAt(serviceOn(clean.store)),
+  ])
+  expect(before.map((answer, at) => answer === after[at])).toEqual([false, false, true, true, true, true])
+  expect(refusals.filter(answer => !answer.startsWith('503'))).toEqual([])
+  const refused = await folder.run(['load', '--node', node.url, '--once', ...store])
+  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("Run 'iostlens indices migrate'")])
+  const dry = await folder.run([...migrate, '--dry-run'])
+  expect([dry.code, dry.out]).toEqual([
+    3,
+    `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived again, audited and replaced.\n`,
+  ])
+  const stops = [watchSwitch(formerService, before, refusals), watchSwitch(service, refusals, after)]
+  const keys: string[] = []
+  const kills = await runKilled(
+    seed,
+    ['sqlite', target.path],
+    kills => 1 + Math.floor(random() * FIRST_KILLS * (SOAK ? 2 : 4) ** kills),
+    async (doom, kills) => {
+      const { stored } = createKey(`key ${kills}`, { perSecond: 1, perDay: 1 }, { now: 1 + kills })
+      await target.store.keys.add(stored)
+      keys.push(stored.id)
+      return folder.start(migrate, doom.environment)
+    },
+  )
+  const watched = await Promise.all(stops.map(stop => stop()))
+  expect([seed, watched.flatMap(({ wrong }) => wrong)]).toEqual([seed, []])
+  expect([await allAt(formerService), await allAt(service)]).toEqual([[...refusals], [...after]])
+  await former.close()
+  expect(await target.store.check()).toEqual([])
+  expect((await target.store.keys.list()).map(({ id }) => id)).toEqual(keys)
+  expect(differences(dumpSqlite(target.path), expected)).toEqual([])
+  expect(await loadFrom(further.url, target.store)).toBe(HEIGHT + FURTHER)
+  expect(kills).toBeGreaterThanOrEqual(2)
+  process.stderr.write(`${kills} migrations killed, ${watched.map(({ asked }) => asked)} answers\n`)
 })
 
 test('an embedded store of the former layout is refused with the remedy, and derived again from itself', async () => {
-  const target = await temporarySqlite(clean.path)
+  await using target = await temporarySqlite(clean.path)
   await using folder = await cliFolder()
   const store = ['--store', `sqlite:${target.path}`]
-  try {
-    await target.store.close()
-    intoFormerLayout(target.path)
-    const remedy = expect.stringMatching(/Run:? .?iostlens indices migrate/)
-    for (const command of [
-      ['load', '--once', '--node', node.url],
-      ['serve', '--listen', '127.0.0.1:0'],
-    ])
-      expect(await folder.run([...command, ...store])).toMatchObject({ code: 3, err: remedy })
-    expect((await folder.run(['indices', 'migrate', ...store])).code).toBe(0)
-    const made = openSqlite({ path: target.path })
-    expect(await made.check()).toEqual([])
-    await made.close()
-    expect(differences(dumpSqlite(target.path), expected)).toEqual([])
-  } finally {
-    await target.destroy()
-  }
+  await target.store.close()
+  intoFormerLayout(target.path)
+  const remedy = expect.stringMatching(/Run:? .?iostlens indices migrate/)
+  for (const command of [
+    ['load', '--once', '--node', node.url],
+    ['serve', '--listen', '127.0.0.1:0'],
+  ])
+    expect(await folder.run([...command, ...store])).toMatchObject({ code: 3, err: remedy })
+  expect((await folder.run(['indices', 'migrate', ...store])).code).toBe(0)
+  const made = openSqlite({ path: target.path })
+  expect(await made.check()).toEqual([])
+  await made.close()
+  expect(differences(dumpSqlite(target.path), expected)).toEqual([])
 })
 
 test('an embedded store with other tables is migrated, and unreadable blocks are taken from a node', async () => {
-  const target = await temporarySqlite(clean.path)
+  await using target = await temporarySqlite(clean.path)
   await using folder = await cliFolder()
   const migrate = ['indices', 'migrate', '--store', `sqlite:${target.path}`]
-  try {
-    const { stored } = createKey('wallet', { perSecond: 1, perDay: 1 }, { now: 1 })
-    await target.store.keys.add(stored)
-    age(target.path, OLDER_TABLES)
-    const done = await folder.run(migrate)
-    expect(done.code).toBe(0)
-    expect(done.out).toContain('wealth.richest: missing: index does not exist\n')
-    const made = openSqlite({ path: target.path })
-    expect(await made.check()).toEqual([])
-    expect(await made.keys.list()).toEqual([stored])
-    expect(differences(dumpSqlite(target.path), expected)).toEqual([])
-    await made.close()
+  const { stored } = createKey('wallet', { perSecond: 1, perDay: 1 }, { now: 1 })
+  await target.store.keys.add(stored)
+  age(target.path, OLDER_TABLES)
+  const done = await folder.run(migrate)
+  expect(done.code).toBe(0)
+  expect(done.out).toContain('wealth.richest: missing: index does not exist\n')
+  const made = openSqlite({ path: target.path })
+  expect(await made.check()).toEqual([])
+  expect(await made.keys.list()).toEqual([stored])
+  expect(differences(dumpSqlite(target.path), expected)).toEqual([])
+  await made.close()
 
-    age(target.path, [...OLDER_TABLES, 'ALTER TABLE blocks RENAME COLUMN witness TO producer'])
-    const poor = await folder.run(migrate)
-    expect([poor.code, poor.err]).toEqual([3, expect.stringContaining('Set a node with --node.')])
-    expect((await folder.run([...migrate, '--node', node.url])).code).toBe(0)
-    expect(differences(dumpSqlite(target.path), expected)).toEqual([])
-    const again = await folder.run(migrate)
-    expect(again).toEqual({
-      code: 0,
-      out: `sqlite:${target.path} matches this version; there is nothing to migrate.\n`,
-      err: '',
-    })
-  } finally {
-    await target.destroy()
-  }
+  age(target.path, [...OLDER_TABLES, 'ALTER TABLE blocks RENAME COLUMN witness TO producer'])
+  const poor = await folder.run(migrate)
+  expect([poor.code, poor.err]).toEqual([3, expect.stringContaining('Set a node with --node.')])
+  expect((await folder.run([...migrate, '--node', node.url])).code).toBe(0)
+  expect(differences(dumpSqlite(target.path), expected)).toEqual([])
+  const again = await folder.run(migrate)
+  expect(again).toEqual({
+    code: 0,
+    out: `sqlite:${target.path} matches this version; there is nothing to migrate.\n`,
+    err: '',
+  })
 })

@@ -4,7 +4,7 @@ import { blockId, type ListDoc, lists } from '#indices/list.ts'
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import type { MergeProgress, View } from '#store/port.ts'
 import { batchOf, blockDoc, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
-import { failureOf, kindOf } from '#test/store/suite/harness.ts'
+import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { type Asked, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type PlainRow, plainChain } from '../support/oracle/plain-records.ts'
@@ -13,7 +13,6 @@ import { seeded, seedOf } from '../support/seeded.ts'
 import { ask } from '../support/stores/ask-elastic.ts'
 import { commitBatch } from '../support/stores/commit-batch.ts'
 import {
-  type BehindProxy,
   elasticsearchUrl,
   openBehindProxy,
   openTestElastic,
@@ -32,8 +31,6 @@ async function mergeAll(store: ElasticStore): Promise<readonly MergeProgress[]> 
   await store.partitions.merge({ signal, onProgress: progress => told.push(progress) })
   return told.filter(({ state }) => state !== 'merging')
 }
-const countOf = (told: readonly MergeProgress[], wanted: MergeProgress['state']): number =>
-  told.filter(({ state }) => state === wanted).length
 
 const rowsOf = async (view: View, list: ListDoc, first: number, last: number) =>
   (await view.records(list, first, last)).map(({ height, tx_hash: hash, index }) => ({ height, hash, index }))
@@ -71,7 +68,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     }
     await loadFrom(ARCHIVED, opened.store, { to: 300, prove: 'linked' })
     const first = await mergeAll(opened.store)
-    expect(countOf(first, 'merged')).toBe(first.length)
+    expect(first.filter(({ state }) => state !== 'merged')).toEqual([])
     // Merging runs during the load: it merges finished partitions and leaves the unfinished one alone.
     let loading = true
     const load = loadFrom(ARCHIVED, opened.store, { to: HEIGHT, prove: 'linked' }).finally(() => {
@@ -164,8 +161,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     await mergeAll(opened.store)
     const again = await mergeAll(opened.store)
     expect(again.length).toBeGreaterThan(30)
-    expect(countOf(again, 'skipped')).toBe(again.length)
-    expect(again.map(({ at, of }) => [at, of])).toEqual(again.map((_, at) => [at + 1, again.length]))
+    const skipped = again.map((_, at) => ({ state: 'skipped', at: at + 1, of: again.length }))
+    expect(again).toMatchObject(skipped)
     expect(await readLong()).toEqual(before)
     expect(String(await opened.ask('PUT', 'blocks-000000/_create/x', {}).catch(String))).toContain('403')
     const names = again.map(({ name }) => name)
@@ -179,61 +176,59 @@ const opening = batchOf(3, 3, { filling: { partition: 1, documents: 1 } })
 const batches = [finished, opening]
 
 /** A store behind a faulty proxy. `through` uses the proxy, `target.store` does not. */
-async function withProxy(body: (place: BehindProxy) => Promise<void>): Promise<void> {
-  await using place = await openBehindProxy({ leaseMs: 300, clock: { sleep: () => Bun.sleep(1), random: () => 0 } })
-  await body(place)
-}
-
+const openPlace = () => openBehindProxy({ leaseMs: 300, clock: { sleep: () => Bun.sleep(1), random: () => 0 } })
 const merged = async (store: ElasticStore) => (await mergeAll(store)).map(({ state }) => state)
-const MERGED = ['merged', 'merged', 'merged'] as const
 
 const isMerge = ({ path }: Asked): boolean => path.includes('_forcemerge')
 
 describe.skipIf(elasticsearchUrl() === undefined)('merging behind a faulty proxy', () => {
-  test('merge: requests with lost answers are repeated, a failed merge is reported and repaired by the next, and an abort ends the wait', () =>
-    withProxy(async ({ target, faults, through }) => {
-      const writer = await target.store.takeOver(identity)
-      for (const batch of batches) await commitBatch(writer, batch)
-      const failedShard = { status: 200, body: '{"_shards":{"total":1,"successful":0,"failed":1}}' }
-      faults.fateOf = asked => (isMerge(asked) ? { type: 'change', to: () => failedShard } : pass)
-      const failed = await failureOf(merged(through))
-      expect([failed.kind, failed.retryable]).toEqual(['unavailable', true])
-      expect(failed.message).toContain(`${target.prefix}-blocks-000000`)
-      let lost = 0
-      faults.fateOf = asked => (isMerge(asked) && lost++ === 0 ? { type: 'cut-after' } : pass)
-      // The first partition was merged although the answer was lost.
-      expect(await merged(through)).toEqual(['skipped', 'merged', 'merged'])
-      expect(lost).toBe(3)
-      expect(await merged(through)).toEqual(['skipped', 'skipped', 'skipped'])
-      await commitBatch(writer, batchOf(4, 4, { filling: { partition: 1, documents: 2 } }))
-      await commitBatch(writer, batchOf(5, 5, { filling: { partition: 2, documents: 1 } }))
-      expect(await target.store.published()).toEqual(publishedAt(5))
-      const stop = new AbortController()
-      faults.fateOf = asked => {
-        if (!isMerge(asked)) return pass
-        stop.abort()
-        return { type: 'hold', until: Promise.withResolvers().promise }
-      }
-      expect(await kindOf(through.partitions.merge({ signal: stop.signal, onProgress: () => {} }))).toBe('deadline')
-    }))
+  test('merge: requests with lost answers are repeated, a failed merge is reported and repaired by the next, and an abort ends the wait', async () => {
+    await using place = await openPlace()
+    const { target, faults, through } = place
+    const writer = await target.store.takeOver(identity)
+    for (const batch of batches) await commitBatch(writer, batch)
+    const failedShard = { status: 200, body: '{"_shards":{"total":1,"successful":0,"failed":1}}' }
+    faults.fateOf = asked => (isMerge(asked) ? { type: 'change', to: () => failedShard } : pass)
+    expect(await failureOf(merged(through))).toMatchObject({
+      ...{ kind: 'unavailable', retryable: true },
+      message: expect.stringContaining(`${target.prefix}-blocks-000000`),
+    })
+    let lost = 0
+    faults.fateOf = asked => (isMerge(asked) && lost++ === 0 ? { type: 'cut-after' } : pass)
+    // The first partition was merged although the answer was lost.
+    expect(await merged(through)).toEqual(['skipped', 'merged', 'merged'])
+    expect(lost).toBe(3)
+    expect(await merged(through)).toEqual(['skipped', 'skipped', 'skipped'])
+    await commitBatch(writer, batchOf(4, 4, { filling: { partition: 1, documents: 2 } }))
+    await commitBatch(writer, batchOf(5, 5, { filling: { partition: 2, documents: 1 } }))
+    expect(await target.store.published()).toEqual(publishedAt(5))
+    const stop = new AbortController()
+    faults.fateOf = asked => {
+      if (!isMerge(asked)) return pass
+      stop.abort()
+      return { type: 'hold', until: Promise.withResolvers().promise }
+    }
+    expect(await kindOf(through.partitions.merge({ signal: stop.signal, onProgress: () => {} }))).toBe('deadline')
+  })
 
-  test('merge: a replaced loader gets a conflict and is not held up by read-only indices', () =>
-    withProxy(async ({ target, faults, through }) => {
-      const silent = await through.takeOver(identity)
-      const [woken, asleep] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      faults.fateOf = () => {
-        asleep.resolve()
-        return { type: 'hold', until: woken.promise }
-      }
-      const late = kindOf(commitBatch(silent, finished))
-      await asleep.promise
-      const next = await target.reopen({ openStateFile: openOtherState }).takeOver(identity)
-      for (const batch of batches) await commitBatch(next, batch)
-      expect(await merged(target.store)).toEqual([...MERGED])
-      woken.resolve()
-      expect(await late).toBe('conflict')
-      expect(await target.store.published()).toEqual(publishedAt(3))
-      const stored = await target.store.read(view => view.getMany(blocks, [0, 1, 2, 3].map(blockId)))
-      expect<unknown>(stored).toEqual([0, 1, 2, 3].map(height => blockDoc(height)))
-    }))
+  test('merge: a replaced loader gets a conflict and is not held up by read-only indices', async () => {
+    await using place = await openPlace()
+    const { target, faults, through } = place
+    const silent = await through.takeOver(identity)
+    const [woken, asleep] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    faults.fateOf = () => {
+      asleep.resolve()
+      return { type: 'hold', until: woken.promise }
+    }
+    const late = kindOf(commitBatch(silent, finished))
+    await asleep.promise
+    const next = await target.reopen({ openStateFile: openOtherState }).takeOver(identity)
+    for (const batch of batches) await commitBatch(next, batch)
+    expect(await merged(target.store)).toEqual(['merged', 'merged', 'merged'])
+    woken.resolve()
+    expect(await late).toBe('conflict')
+    expect(await target.store.published()).toEqual(publishedAt(3))
+    const stored = await target.store.read(view => view.getMany(blocks, [0, 1, 2, 3].map(blockId)))
+    expect<unknown>(stored).toEqual([0, 1, 2, 3].map(height => blockDoc(height)))
+  })
 })

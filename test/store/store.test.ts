@@ -6,32 +6,22 @@ import { join } from 'node:path'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
-import { commitCases } from './suite/commit.ts'
-import { createCases, takeOverCases } from './suite/create.ts'
 import { documentCases } from './suite/documents.ts'
 import type { Open } from './suite/harness.ts'
-import { heldCases } from './suite/held.ts'
-import { keyCases, usageCases } from './suite/keys.ts'
+import { keyCases } from './suite/keys.ts'
 import { listCases } from './suite/lists.ts'
-import { nameCases } from './suite/names.ts'
-import { orderCases } from './suite/orders.ts'
 import { rankingCases } from './suite/rankings.ts'
 import { viewCases } from './suite/views.ts'
+import { writingCases } from './suite/writing.ts'
 
 /** The contract of the store port. `open` returns an empty store each time. */
 function storeSuite(open: Open): void {
-  describe('create', () => createCases(open))
-  describe('takeOver', () => takeOverCases(open))
-  describe('commit', () => commitCases(open))
+  describe('writing', () => writingCases(open))
   describe('documents', () => documentCases(open))
-  describe('orders', () => orderCases(open))
-  describe('names', () => nameCases(open))
   describe('rankings', () => rankingCases(open))
   describe('lists', () => listCases(open))
   describe('views', () => viewCases(open))
-  describe('held views', () => heldCases(open))
   describe('keys', () => keyCases(open))
-  describe('usage', () => usageCases(open))
 }
 
 describe('sqlite', () =>

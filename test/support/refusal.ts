@@ -11,6 +11,9 @@ export async function failureOf(work: Promise<unknown>): Promise<Failure> {
   throw new Error('The work succeeded.')
 }
 
+/** The kind of the failure with which work ends. */
+export const kindOf = async (work: Promise<unknown>): Promise<string> => (await failureOf(work)).kind
+
 /** The refusal of a call in both languages. Throws when the call succeeds. */
 export async function refusal(asked: Promise<unknown>) {
   const { kind, message, zh } = await failureOf(asked)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 import { placeRows, writeBatch } from './commit.ts'

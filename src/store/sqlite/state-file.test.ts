@@ -1,12 +1,15 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { wealth } from '#indices/wealth.ts'
 import { wealthDoc } from '#test/store/suite/fixture.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { testFolder } from '#test/support/test-folder.ts'
+import { openScratchFolder } from './lock.ts'
 import { openStateFile } from './state-file.ts'
+import { openSqliteUsage } from './usage.ts'
 
 const folder = testFolder()
 const mark = { store: 's', stamp: 7, hash: 'h', batch: 'b' }
@@ -136,4 +139,72 @@ test('commit: a batch is unsent until the store has it, also for the next proces
   await again.put([], { ...mark, stamp: 9 })
   expect(again.unsent()).toBeUndefined()
   again.close()
+})
+
+test('counts of requests: reading creates no file, and a file of another kind is refused', async () => {
+  const none = openSqliteUsage(join(folder, 'none'))
+  expect(await none.since(0)).toEqual([])
+  expect(() => new Database(join(folder, 'none'), { readonly: true })).toThrow()
+  const other = join(folder, 'other')
+  writeFileSync(other, 'no database, but long enough to be looked at as one: '.repeat(40))
+  await expect(openSqliteUsage(other).add(5, new Map(), 0)).rejects.toMatchObject({ kind: 'conflict' })
+})
+
+test('counts of requests: a file of an earlier version continues with its counts', async () => {
+  const path = join(folder, 'former.sqlite')
+  const former = new Database(path)
+  former.run(
+    'CREATE TABLE "usage" ("day" INTEGER, "key" TEXT, "count" INTEGER, PRIMARY KEY ("day", "key")) WITHOUT ROWID',
+  )
+  former.run(`INSERT INTO "usage" VALUES (5, 'a', 2)`)
+  former.close()
+  const usage = openSqliteUsage(path)
+  expect(await usage.add(5, new Map([['a', 3]]), 70)).toEqual(new Map([['a', 5]]))
+  expect(await usage.since(5)).toEqual([{ day: 5, key: 'a', requests: 5, last: 70 }])
+  await usage.close()
+})
+
+test('counts of requests: a deleted file is created again', async () => {
+  const path = join(folder, 'deleted.sqlite')
+  const usage = openSqliteUsage(path)
+  await usage.add(5, new Map([['a', 3]]), 70)
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+  expect(await usage.add(5, new Map([['a', 1]]), 71)).toEqual(new Map([['a', 1]]))
+  await usage.close()
+})
+
+/** Opens a folder, prints its path, and keeps running. */
+const program = (parent: string): string => `
+  import { openScratchFolder } from ${JSON.stringify(join(import.meta.dir, 'lock.ts'))}
+  const folder = openScratchFolder(${JSON.stringify(parent)}, 'audit-')
+  await Bun.write(folder.path + '/scratch.sqlite', 'much')
+  console.log(folder.path)
+  setInterval(() => folder.path, 1000)`
+
+test('openScratchFolder: leftovers of a killed process are removed, and files in use and other files are kept', async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'iostlens-'))
+  const child = Bun.spawn([process.execPath, '-e', program(parent)], { stdout: 'pipe' })
+  try {
+    mkdirSync(join(parent, 'other'))
+    writeFileSync(join(parent, 'audit-file'), '')
+    const line = await child.stdout.getReader().read()
+    const theirs = basename(new TextDecoder().decode(line.value).trim())
+
+    const first = openScratchFolder(parent, 'audit-')
+    const beside = openScratchFolder(parent, 'audit-')
+    const names = (...folders: readonly { readonly path: string }[]) => folders.map(({ path }) => basename(path))
+    expect(readdirSync(parent).sort()).toEqual([theirs, ...names(first, beside), 'audit-file', 'other'].sort())
+    beside.close()
+
+    child.kill('SIGKILL')
+    await child.exited
+    const second = openScratchFolder(parent, 'audit-')
+    expect(readdirSync(parent).sort()).toEqual([...names(first, second), 'audit-file', 'other'].sort())
+    first.close()
+    second.close()
+    expect(readdirSync(parent).sort()).toEqual(['audit-file', 'other'])
+  } finally {
+    child.kill('SIGKILL')
+    rmSync(parent, { recursive: true, force: true })
+  }
 })

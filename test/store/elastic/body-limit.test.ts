@@ -1,13 +1,13 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Store } from '#store/port.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { spawnIn } from '../../support/processes/cli-process.ts'
 import { freePort } from '../../support/processes/free-port.ts'
 import { systemProgram } from '../../support/processes/system-program.ts'
 import { differences, dumpElastic } from '../../support/stores/dump.ts'
-import { elasticsearchUrl, openTestElastic, type TestElastic } from '../../support/stores/elasticsearch.ts'
+import { elasticsearchUrl, openTestElastic } from '../../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../../support/stores/loading.ts'
 import { testFolder } from '../../support/test-folder.ts'
 import { until } from '../../support/wait.ts'
@@ -44,28 +44,27 @@ async function limitedTo(url: string, limit: string) {
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticsearch that limits bodies', () => {
-  let target: TestElastic
   beforeAll(async () => {
     nginx = await systemProgram('nginx', 'nginx-light')
   })
-  beforeEach(() => {
-    target = openTestElastic()
-  })
-  afterEach(() => target.destroy())
   const load = (store: Store) => loadFrom(ARCHIVED, store, { to: HEIGHT, prove: 'linked' })
 
   test('bulks are split until they pass, and the same is stored', async () => {
+    await using target = openTestElastic()
     await using proxy = await limitedTo(target.url, '90k')
     expect(await load(target.reopen({ url: proxy.url }))).toBe(HEIGHT)
     expect(await proxy.refused()).toBeGreaterThan(0)
-    const plain = openTestElastic()
+    await using plain = openTestElastic()
     await load(plain.store)
-    const expected = await dumpElastic(plain.url, plain.prefix)
-    await plain.destroy()
-    expect(differences(await dumpElastic(target.url, target.prefix), expected)).toEqual([])
+    const [stored, expected] = [
+      await dumpElastic(target.url, target.prefix),
+      await dumpElastic(plain.url, plain.prefix),
+    ]
+    expect(differences(stored, expected)).toEqual([])
   })
 
   test('a limit below a single document is named, with what to change', async () => {
+    await using target = openTestElastic()
     await using proxy = await limitedTo(target.url, '4k')
     await target.store.create()
     expect(await failureOf(load(target.reopen({ url: proxy.url })))).toMatchObject({

@@ -3,14 +3,22 @@ import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/list.ts'
 import type { StateChange } from '#indices/registry.ts'
-import type { WealthDoc } from '#indices/wealth.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { WriteEvent } from '#store/elastic/client/sender.ts'
-import type { Writer } from '#store/port.ts'
-import { batchOf, blockDoc, identity, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
-import { failureOf, kindOf } from '#test/store/suite/harness.ts'
-import { balanceDoc } from '#test/store/suite/samples.ts'
+import type { View, Writer } from '#store/port.ts'
+import {
+  balanceDoc,
+  batchOf,
+  blockDoc,
+  identity,
+  listAt,
+  publishedAt,
+  tellingBatch,
+  totalAt,
+} from '#test/store/suite/fixture.ts'
+import { fillStore } from '#test/store/suite/harness.ts'
 import { type Answered, type Asked, type Fate, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import {
   type BehindProxy,
@@ -24,29 +32,35 @@ import { until } from '#test/support/wait.ts'
 /** Retries pause for one millisecond only. */
 const clock = { sleep: () => Bun.sleep(1), random: () => 0 }
 
-type Setting = BehindProxy & { readonly events: WriteEvent[] }
-
-let shared: Setting
+let place: BehindProxy
+let events: WriteEvent[]
 
 /**
  * Runs a case with a writer behind the proxy. All cases share a set of indices, and `at`, the first height of a case,
  * follows the last one of the previous case.
  */
-async function withFaults(body: (setting: Setting & { writer: Writer; at: number }) => Promise<void>) {
-  shared.faults.fateOf = () => pass
-  shared.events.length = 0
-  const writer = await shared.through.takeOver(identity)
-  if (writer.checkpoint === undefined) await commitBatch(writer, tellingBatch(0, 0))
+async function withFaults(body: (setting: BehindProxy & { writer: Writer; at: number }) => Promise<void>) {
+  place.faults.fateOf = () => pass
+  events.length = 0
+  const writer = await place.through.takeOver(identity)
   try {
-    await body({ ...shared, writer, at: (writer.checkpoint?.height ?? 0) + 1 })
+    await body({ ...place, writer, at: (writer.checkpoint?.height ?? 0) + 1 })
   } finally {
-    shared.faults.fateOf = () => pass
+    place.faults.fateOf = () => pass
     await writer.release()
   }
 }
 
 const isCheckpoint = ({ method, path }: Asked): boolean => method === 'PUT' && path.includes('/_doc/checkpoint')
-const isBulk = ({ path }: Asked): boolean => path.startsWith('/_bulk')
+const isAt = (part: string) => (asked: Asked) => asked.path.includes(part)
+const isBulk = isAt('/_bulk')
+
+function busy(status: number): Fate {
+  return { type: 'answer', with: { status, body: '{"error":{"type":"busy","reason":"too much to do"}}' } }
+}
+function changeBody(to: (body: string) => string): Fate {
+  return { type: 'change', to: ({ status, body }) => ({ status, body: to(body) }) }
+}
 
 /** Applies `fate` to the first `count` requests that `which` selects. */
 function firstOf(which: (asked: Asked) => boolean, count: number, fate: Fate) {
@@ -54,8 +68,12 @@ function firstOf(which: (asked: Asked) => boolean, count: number, fate: Fate) {
   return (asked: Asked): Fate => (which(asked) && left-- > 0 ? fate : pass)
 }
 
-const owners = (target: TestElastic): Promise<readonly WealthDoc[]> =>
-  target.store.read(view => view.page(wealth, 'richest', { offset: 0, limit: 10 }))
+/** Expects what a loader of telling batches has stored so far. */
+async function expectStored({ store }: TestElastic, height: number): Promise<void> {
+  expect(await store.published()).toEqual(publishedAt(height))
+  const owners = await store.read(view => view.page(wealth, 'richest', { offset: 0, limit: 10 }))
+  expect(owners.map(({ total }) => total)).toEqual([totalAt(height), totalAt(height)])
+}
 
 /** A gate that holds whoever comes to it, and tells that somebody came. */
 function createGate() {
@@ -76,35 +94,23 @@ const takeOverElsewhere = (target: TestElastic, options: Parameters<TestElastic[
   target.reopen({ openStateFile: openOtherState, ...options }).takeOver(identity)
 
 /** Answers 429 for the first and every third item of a bulk, although the server has handled them. */
-function every3rdTooMany({ status, body }: Answered): Answered {
+const every3rdTooMany = changeBody(body => {
   const { items } = JSON.parse(body) as { items: Record<string, object>[] }
   const error = { type: 'es_rejected_execution_exception', reason: 'queue full' }
   const changed = items.map((item, at) => {
     const [action = ''] = Object.keys(item)
     return at % 3 === 0 ? { [action]: { status: 429, error } } : item
   })
-  return { status, body: JSON.stringify({ items: changed }) }
-}
-
-/** The answer of a refresh that did not reach one copy. */
-const oneCopyMissed = ({ status }: Answered): Answered => ({
-  status,
-  body: '{"_shards":{"total":2,"successful":1,"failed":1}}',
+  return JSON.stringify({ items: changed })
 })
 
-/** The answer of a bulk whose writes were not made searchable. */
-const notSearchable = ({ status, body }: Answered): Answered => ({
-  status,
-  body: body.replaceAll('"forced_refresh":true', '"forced_refresh":false'),
-})
+const isMget = isAt('/_mget')
 
-const isMget = ({ path }: Asked): boolean => path.startsWith('/_mget')
-
-/** The answer of `_mget` from a copy that does not have the documents yet. */
-function nothingYet({ status, body }: Answered): Answered {
+/** A copy does not have the documents yet. */
+const nothingYet = changeBody(body => {
   const { docs } = JSON.parse(body) as { docs: { _index: string; _id: string }[] }
-  return { status, body: JSON.stringify({ docs: docs.map(({ _index, _id }) => ({ _index, _id, found: false })) }) }
-}
+  return JSON.stringify({ docs: docs.map(({ _index, _id }) => ({ _index, _id, found: false })) })
+})
 
 /** Number of writes of a block's document, whatever their answers. */
 const countWrites = async ({ ask }: TestElastic, height: number): Promise<number> =>
@@ -120,7 +126,7 @@ function loseTwice(): (asked: Asked) => Fate {
 /** The answer to the rows is lost, while a copy has none of them yet. */
 function loseWhileLagging(): (asked: Asked) => Fate {
   const rows = firstOf(isBulk, 1, { type: 'cut-after' })
-  const lagging = firstOf(isMget, 1, { type: 'change', to: nothingYet })
+  const lagging = firstOf(isMget, 1, nothingYet)
   let cut = false
   return asked => {
     // The store also sends _mget before the commit.
@@ -130,6 +136,8 @@ function loseWhileLagging(): (asked: Asked) => Fate {
     return fate
   }
 }
+
+const oneCopyMissed = changeBody(() => '{"_shards":{"total":2,"successful":1,"failed":1}}')
 
 /** [fault, fates, retries, number of writes of the batch's rows in the end: a second one if the first may have been lost] */
 const faultCases: readonly (readonly [string, (asked: Asked) => Fate, retries: number, writes?: number])[] = [
@@ -142,44 +150,72 @@ const faultCases: readonly (readonly [string, (asked: Asked) => Fate, retries: n
   ['the server is busy at the checkpoint', firstOf(isCheckpoint, 1, busy(503)), 1],
   ['answers to all writes are lost', firstOf(isBulk, 3, { type: 'cut-after' }), 3],
   ['whole writes are refused', firstOf(isBulk, 2, busy(429)), 2],
-  ['some items are refused', firstOf(isBulk, 2, { type: 'change', to: every3rdTooMany }), 2],
+  ['some items are refused', firstOf(isBulk, 2, every3rdTooMany), 2],
   ['writes make nothing searchable', unrefreshed(pass, 0), 0],
-  ['a refresh does not reach every copy', unrefreshed({ type: 'change', to: oneCopyMissed }, 2), 2],
+  ['a refresh does not reach every copy', unrefreshed(oneCopyMissed, 2), 2],
   ['refreshes fail', unrefreshed(busy(503), 2), 2],
 ]
 
-function busy(status: number): Fate {
-  return { type: 'answer', with: { status, body: '{"error":{"type":"busy","reason":"too much to do"}}' } }
-}
-
 /** No write becomes searchable at once, and `fate` applies to the first `count` refreshes. */
 function unrefreshed(fate: Fate, count: number): (asked: Asked) => Fate {
-  const refreshes = firstOf(({ path }) => path.includes('/_refresh'), count, fate)
-  return asked => (isBulk(asked) ? { type: 'change', to: notSearchable } : refreshes(asked))
+  const refreshes = firstOf(isAt('/_refresh'), count, fate)
+  const notSearchable = changeBody(body => body.replaceAll('"forced_refresh":true', '"forced_refresh":false'))
+  return asked => (isBulk(asked) ? notSearchable : refreshes(asked))
 }
 
 const countBlocks = async ({ ask }: TestElastic): Promise<number> =>
   (await ask<{ count: number }>('GET', 'blocks/_count')).count
 
+/** Every kind of request. */
+const reads: readonly (readonly [string, path: string, (view: View) => Promise<unknown>])[] = [
+  ['a document', '_mget', view => view.get(wealth, 'a')],
+  ['a ranking', '_msearch', view => view.page(wealth, 'richest', { offset: 0, limit: 10 })],
+  ['rows of a list', '_search', view => view.records(listAt(0), 1, 1)],
+]
+
+const shardGone = { type: 'no_shard_available_action_exception', reason: 'No shard available for [get]' }
+
+/** The server answers, but a shard failed. */
+function partly({ status, body }: Answered): Answered {
+  const { docs: [first, ...rest] = [], responses } = JSON.parse(body) as { docs?: object[]; responses?: object[] }
+  const failed = { status: 503, error: { type: 'search_phase_execution_exception', reason: 'all shards failed' } }
+  if (first !== undefined)
+    return { status, body: JSON.stringify({ docs: [...rest, { ...first, found: undefined, error: shardGone }] }) }
+  if (responses !== undefined) return { status, body: JSON.stringify({ responses: [responses[0], failed] }) }
+  return { status: 503, body: JSON.stringify({ error: shardGone, status: 503 }) }
+}
+
+const readFaults: readonly (readonly [string, Fate])[] = [
+  ['is cut off before it arrives', { type: 'cut-before' }],
+  ['is cut off before its answer', { type: 'cut-after' }],
+  ['meets a full queue', busy(429)],
+  ['meets a node that leaves', busy(503)],
+  ['is answered by some shards only', { type: 'change', to: partly }],
+  ['is answered with half of the text', changeBody(body => body.slice(0, body.length / 2))],
+  ['is answered with an empty object', changeBody(() => '{}')],
+  ['is answered with null', changeBody(() => 'null')],
+  ['is answered with an object for every member', changeBody(body => body.replaceAll(/\[.*\]/gs, '{}'))],
+]
+
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   beforeAll(async () => {
-    const events: WriteEvent[] = []
+    events = []
     const onEvent = (event: WriteEvent) => void events.push(event)
     // The lease is longer than the tests, so that no renewal is counted.
-    shared = { ...(await openBehindProxy({ leaseMs: 600_000, clock, onEvent })), events }
+    place = await openBehindProxy({ leaseMs: 600_000, clock, onEvent })
+    await fillStore(place.target.store, tellingBatch(0, 0))
   })
-  afterAll(() => shared[Symbol.asyncDispose]())
+  afterAll(() => place?.[Symbol.asyncDispose]())
 
   for (const [name, fateOf, retries, writes] of faultCases)
     test(`commit: the batch is stored exactly once when ${name}`, () =>
-      withFaults(async ({ target, faults, events, writer, at }) => {
+      withFaults(async ({ target, faults, writer, at }) => {
         faults.fateOf = fateOf
         await commitBatch(writer, tellingBatch(at, at + 4))
         const written = [await countWrites(target, at), await countWrites(target, at + 4)]
         if (writes !== undefined) expect(written).toEqual([writes, writes])
         await commitBatch(writer, tellingBatch(at + 5, at + 5))
-        expect(await target.store.published()).toEqual(publishedAt(at + 5))
-        expect((await owners(target)).map(({ total }) => total)).toEqual([totalAt(at + 5), totalAt(at + 5)])
+        await expectStored(target, at + 5)
         expect(await countBlocks(target)).toBe(at + 6)
         expect(events.map(({ type }) => type)).toEqual(new Array(retries).fill('retry'))
       }))
@@ -190,15 +226,14 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     ['not even the checkpoint can be written', '*'],
   ] as const)
     test(`commit: the commit waits while ${what} on a full disk, and continues by itself`, () =>
-      withFaults(async ({ target, events, writer, at }) => {
+      withFaults(async ({ target, writer, at }) => {
         const setBlock = (value: boolean | null) =>
           target.ask('PUT', `${index}/_settings`, { 'index.blocks.read_only_allow_delete': value })
         await setBlock(true)
         const commit = commitBatch(writer, tellingBatch(at, at + 2))
         await until(() => events.length > 0)
         expect(events[0]).toEqual({ type: 'blocked', reason: expect.stringMatching(fullDisk) })
-        expect((await owners(target)).map(({ total }) => total)).toEqual([totalAt(at - 1), totalAt(at - 1)])
-        expect(await target.store.published()).toEqual(publishedAt(at - 1))
+        await expectStored(target, at - 1)
         await setBlock(null)
         await commit
         expect(events.at(-1)?.type).toBe('unblocked')
@@ -220,7 +255,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     }))
 
   test('commit: a lagging copy after a lost answer is not taken for another loader', () =>
-    withFaults(async ({ target, faults, events, writer, at }) => {
+    withFaults(async ({ target, faults, writer, at }) => {
       const path = `/${target.prefix}-meta/_doc/checkpoint`
       const before = await (await fetch(target.url + path)).text()
       const lost = firstOf(isCheckpoint, 1, { type: 'cut-after' })
@@ -237,11 +272,11 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       const id = blockId(at)
       const reason = `failed to parse field [hash8] of type [keyword] in document with id '${id}'`
       const refusal = { create: { status: 400, error: { type: 'document_parsing_exception', reason } } }
-      const to = ({ status, body }: Answered): Answered => {
+      const refuse = changeBody(body => {
         const { items } = JSON.parse(body) as { items: object[] }
-        return { status, body: JSON.stringify({ items: [refusal, ...items.slice(1)] }) }
-      }
-      faults.fateOf = firstOf(isBulk, 1, { type: 'change', to })
+        return JSON.stringify({ items: [refusal, ...items.slice(1)] })
+      })
+      faults.fateOf = firstOf(isBulk, 1, refuse)
       const refused = await failureOf(commitBatch(writer, batchOf(at, at + 1)))
       expect([refused.kind, refused.retryable]).toEqual(['defect', false])
       expect(refused.message).toContain(`${target.prefix}-blocks-000000-into '${id}'`)
@@ -370,4 +405,19 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await ranking).toEqual([at + 1, ['x']])
       expect(await holders()).toEqual([at + 1, ['x']])
     }))
+
+  for (const [what, path, read] of reads)
+    for (const [fault, fate] of readFaults)
+      test(`read: ${what} that ${fault} is requested again, and unavailable in the end, never incomplete`, async () => {
+        const { target, faults, url } = place
+        const expected = await target.store.read(read)
+        for (const count of [1, Number.POSITIVE_INFINITY]) {
+          // A new store has no cache.
+          const store = target.reopen({ url, clock })
+          faults.fateOf = firstOf(isAt(path), count, fate)
+          if (count === 1) expect(await store.read(read)).toEqual(expected)
+          else expect(await failureOf(store.read(read))).toMatchObject({ kind: 'unavailable', retryable: true })
+          await store.close()
+        }
+      })
 })

@@ -44,8 +44,8 @@ beforeAll(async () => {
       'http.key': tls.key,
       'http.pem': tls.certificate,
       'roles.yml': readFileSync(join(ROOT, 'indices/roles.yml'), 'utf8'),
-      users: lines(USERS.map(user => `${user}:${hashed(passwords[user])}`)),
-      users_roles: lines(USERS.map(user => `iostlens_${user}:${user}`)),
+      users: USERS.map(user => `${user}:${hashed(passwords[user])}\n`).join(''),
+      users_roles: USERS.map(user => `iostlens_${user}:${user}\n`).join(''),
     },
   })
   await server.start()
@@ -56,8 +56,6 @@ afterAll(async () => {
   servers?.[Symbol.dispose]()
   await node?.stop()
 })
-
-const lines = (all: readonly string[]): string => all.map(line => `${line}\n`).join('')
 
 /** The hash as the server's own tool writes it. `2a` and `2b` are names of the same algorithm. */
 const hashed = (password: string): string =>
@@ -101,7 +99,6 @@ async function requestAs(user: User, [method, path]: readonly [string, string], 
 }
 
 const load = () => ['load', '--node', node.url, '--once']
-const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
 
 describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
   test('a loader that may not create indices names the required role', async () => {
@@ -129,7 +126,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect(await as('service', ['verify'])).toMatchObject({ code: 0, out: expect.stringMatching(/: whole\n$/) })
     const service = folder.start(['serve', '--listen', '127.0.0.1:0'], environmentOf('service'))
     const url = await service.firstLine
-    const headers = { 'x-api-key': lastLine(added.out) }
+    const headers = { 'x-api-key': added.out.trimEnd().split('\n').at(-1) ?? '' }
     const answer = await fetch(`${url}/api/?module=base&action=get-overview`, { headers })
     expect([answer.status, answer.headers.get('x-block-height')]).toEqual([200, String(MORE)])
     service.kill('SIGTERM')
@@ -187,11 +184,11 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
       IOSTLENS_STORE: `http://loader:${WRONG}@127.0.0.1:1,127.0.0.1:1/x`,
     })
     const onLine = await folder.run(['status', '--store', `${withPassword}/iostlens`])
-    printed.push(onLine.out, onLine.err)
     expect([inUrl.code, unreachable.code, onLine.code]).toEqual([0, 75, 2])
+    for (const { out, err } of [inUrl, unreachable, onLine]) printed.push(out, err)
     const logs = join(server.folder, 'logs')
     const logged = readdirSync(logs).map(name => readFileSync(join(logs, name), 'utf8'))
-    const all = [...printed, inUrl.out, inUrl.err, unreachable.out, unreachable.err, ...logged].join('\n')
+    const all = [...printed, ...logged].join('\n')
     const secrets = [...Object.values(passwords), WRONG].flatMap(secret => [
       secret,
       ...USERS.map(user => Buffer.from(`${user}:${secret}`).toString('base64')),

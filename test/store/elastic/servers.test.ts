@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { toExitCode } from '#cli/command.ts'
 import { accounts } from '#indices/account.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/list.ts'
@@ -7,8 +6,8 @@ import { wealth } from '#indices/wealth.ts'
 import type { LoadProgress } from '#load/session.ts'
 import type { Batch, Store, View } from '#store/port.ts'
 import { blockDoc, createDoc, identity, listAt, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
 import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { secondOpinion } from '../../support/oracle/second-opinion.ts'
@@ -33,9 +32,6 @@ import { openTroubledLine, type Trouble, type TroubledLine } from '../../support
 // One cluster for all tests that need servers of their own, because a start takes 10 s of CPU for each of them. The
 // servers become fewer from one suite to the next.
 
-/** The cluster does not drop a server that hangs. A server that ends is still dropped. */
-const UNNOTICED = ['follower_check', 'leader_check'].map(check => `cluster.fault_detection.${check}.timeout: 1h`)
-
 const HEIGHT = 120
 const DOCUMENTS = 40
 /** The height and the number of pages of the tests of a server that hangs. */
@@ -50,7 +46,7 @@ let node: Awaited<ReturnType<typeof replayed>>
 describe.skipIf(own === undefined)('servers in trouble', () => {
   beforeAll(async () => {
     if (own === undefined) return
-    cluster = await threeServers(own, { settings: UNNOTICED })
+    cluster = await threeServers(own)
     node = await replayed(HEIGHT)
     await Promise.all(cluster.servers.map(({ start }) => start()))
   })
@@ -66,9 +62,17 @@ describe.skipIf(own === undefined)('servers in trouble', () => {
   describe('the last server is killed under load and queries', killedSuite)
 })
 
+/** Prints how often a service answered. Returns the number of refusals. */
+function report({ statuses, longestGapMs }: Testimony): number {
+  const { 200: good = 0, 503: refused = 0 } = statuses
+  process.stderr.write(`${good} answers, ${refused} of 503, longest gap ${Math.round(longestGapMs)} ms\n`)
+  return refused
+}
+
 function hungSuite(): void {
   let lines: readonly TroubledLine[]
   let target: TestElastic
+  let master: OwnServer | undefined
   beforeAll(async () => {
     node.setHeight(SHORT)
     const urls = cluster.servers.map(({ url }) => url)
@@ -76,6 +80,8 @@ function hungSuite(): void {
     target = openTestElastic({ url: urlOfAll(cluster.servers), replicas: 1 })
     await isGreen(urls[0])
     await loadFrom(node.url, target.store, { to: 30 })
+    const hung = await masterName(cluster.servers[0].url)
+    master = cluster.servers.find(({ name }) => name === hung)
   })
   afterAll(async () => {
     for (const line of lines ?? []) await line.close()
@@ -83,73 +89,60 @@ function hungSuite(): void {
     node?.setHeight(HEIGHT)
   })
 
-  /** Waits for this many more right answers. */
-  async function answers(watching: Witness, count: number): Promise<void> {
-    for (const enough = watching.good() + count; watching.good() < enough; ) await watching.sees(200)
-  }
-
   const never = { requestTimeoutMs: NEVER_MS, writeTimeoutMs: NEVER_MS, retryTimeoutMs: NEVER_MS }
   const openTroubled = () => target.reopen({ url: urlOfAll(lines), ...never })
+  const suffer = (trouble: Trouble) => () => lines[1]?.suffer(trouble)
+  const load = async () => expect(await loadFrom(node.url, openTroubled())).toBe(SHORT)
+  type Disturbance = readonly [what: string, begin: () => void, end: () => void, during?: () => Promise<void>]
+  const disturbances: readonly Disturbance[] = [
+    ['clients are cut off from it: blocks are loaded through the others', suffer('hold'), suffer('none'), load],
+    ['it is slow', suffer({ delayMs: 3_000 }), suffer('none')],
+    ['it hangs and is the master: its copies are avoided', () => master?.pause(), () => master?.resume()],
+  ]
 
-  /** Requests pages continuously before, during and after a disturbance. */
-  async function watchedThrough(begin: () => void, end: () => void, during = async () => {}): Promise<Testimony> {
+  test.each(disturbances)('%s; pages are answered by the others', async (...[, begin, end, during]) => {
     const service = serviceOn(openTroubled(), { deadlineMs: NEVER_MS })
     const watching = await witness(service, { seed: seedOf(41), askers: 4, also: [503] })
+    /** Waits for more right answers. */
+    const seePages = async (): Promise<void> => {
+      for (const enough = watching.good() + PAGES; watching.good() < enough; ) await watching.sees(200)
+    }
     try {
-      await answers(watching, PAGES)
+      await seePages()
       begin()
-      await Promise.all([answers(watching, PAGES), during()])
+      await Promise.all([seePages(), during?.()])
     } finally {
       end()
     }
-    await answers(watching, PAGES)
-    return watching.stop()
-  }
-
-  async function expectRight(seen: Testimony): Promise<void> {
-    const { wrong, statuses, longestGapMs } = seen
-    expect(wrong).toEqual([])
+    await seePages()
+    const seen = await watching.stop()
+    expect(seen.wrong).toEqual([])
     expect(await secondOpinion(node.url, seen)).toEqual([])
-    const { 200: good = 0, 503: refused = 0 } = statuses
-    process.stderr.write(`${good} answers, ${refused} of 503, longest gap ${Math.round(longestGapMs)} ms\n`)
-    expect(refused).toBeLessThan(PAGES / 5)
-  }
-
-  const suffer = (trouble: Trouble) => () => lines[1]?.suffer(trouble)
-
-  test('clients are cut off from the server: pages are answered and blocks loaded through the others', async () => {
-    const load = async () => expect(await loadFrom(node.url, openTroubled())).toBe(SHORT)
-    await expectRight(await watchedThrough(suffer('hold'), suffer('none'), load))
-  })
-
-  test('the server is slow: pages are answered by the others', async () => {
-    await expectRight(await watchedThrough(suffer({ delayMs: 3_000 }), suffer('none')))
-  })
-
-  test('the master hangs: pages do not need it, and its copies are avoided', async () => {
-    const master = await masterName(cluster.servers[0].url)
-    const hung = cluster.servers.find(({ name }) => name === master)
-    const [pause, resume] = [() => hung?.pause(), () => hung?.resume()]
-    await expectRight(await watchedThrough(pause, resume))
+    expect(report(seen)).toBeLessThan(PAGES / 5)
   })
 }
 
 let undisturbed: Promise<Dump> | undefined
 
 /** The documents of a load that nothing disturbs. */
-function loadUndisturbed(): Promise<Dump> {
-  undisturbed ??= (async () => {
-    const clean = openTestElastic()
-    await loadFrom(node.url, clean.store)
-    const dump = await dumpElastic(clean.url, clean.prefix)
-    await clean.destroy()
-    return dump
-  })()
-  return undisturbed
+async function loadUndisturbed(): Promise<Dump> {
+  await using clean = openTestElastic()
+  await loadFrom(node.url, clean.store)
+  return await dumpElastic(clean.url, clean.prefix)
 }
 
-/** A loader and a reader that work on one store until the chain is loaded. */
-async function underLoad(target: TestElastic, seed: number) {
+type UnderLoad = {
+  readonly watching: Witness
+  readonly random: () => number
+  /** Resolves when this many more blocks are committed, or all. */
+  readonly loads: (blocks: number) => Promise<unknown>
+}
+
+/**
+ * Disturbs a loader and a reader until the chain is loaded. Every answer must be right, and the stored documents those
+ * of an undisturbed load.
+ */
+async function loadThrough(target: TestElastic, seed: number, disturb: (under: UnderLoad) => Promise<void>) {
   await loadFrom(node.url, target.store, { to: 0 })
   const watching = await witness(serviceOn(target.reopen()), { seed, also: [503] })
   let waiting: { readonly height: number; readonly done: () => void }[] = []
@@ -158,88 +151,66 @@ async function underLoad(target: TestElastic, seed: number) {
     waiting = waiting.filter(one => height < one.height)
   }
   const chunk = { documents: Math.ceil(DOCUMENTS / 4), bytes: Number.MAX_SAFE_INTEGER }
-  const loading = loadFrom(node.url, target.reopen({ chunk }), {
-    onProgress,
-    batch: { documents: DOCUMENTS, bytes: Number.MAX_SAFE_INTEGER, chunk },
-  })
-  // A failure is reported by `end`, which awaits the same promise.
-  loading.catch(() => undefined)
-  const ended = loading.then(() => {
-    for (const { done } of waiting) done()
-  })
-  return {
-    watching,
-    /** Resolves when this many more blocks are committed, or all. */
-    loads: (blocks: number): Promise<unknown> => {
-      const height = Math.min(HEIGHT, watching.height() + blocks)
-      return Promise.race([new Promise<void>(done => waiting.push({ height, done })), ended])
-    },
-    end: async (): Promise<Testimony> => {
-      expect(await loading).toBe(HEIGHT)
-      await watching.sees(200)
-      expect(watching.height()).toBe(HEIGHT)
-      return watching.stop()
-    },
+  const batch = { documents: DOCUMENTS, bytes: Number.MAX_SAFE_INTEGER, chunk }
+  const loading = loadFrom(node.url, target.reopen({ chunk }), { onProgress, batch })
+  const ended = loading.catch(() => undefined)
+  const loads = (blocks: number): Promise<unknown> => {
+    const height = Math.min(HEIGHT, watching.height() + blocks)
+    return Promise.race([new Promise<void>(done => waiting.push({ height, done })), ended])
   }
-}
-
-/** Every answer was right, and the stored documents are those of an undisturbed load. */
-async function expectNothingLost(target: TestElastic, seed: number, seen: Testimony): Promise<void> {
+  await disturb({ watching, random: seeded(seed), loads })
+  expect(await loading).toBe(HEIGHT)
+  await watching.sees(200)
+  expect(watching.height()).toBe(HEIGHT)
+  const seen = await watching.stop()
   expect([seed, seen.wrong]).toEqual([seed, []])
   expect([seed, await secondOpinion(node.url, seen)]).toEqual([seed, []])
   const dump = await dumpElastic(target.url.replace(/,.*/, ''), target.prefix)
-  expect([seed, differences(dump, await loadUndisturbed())]).toEqual([seed, []])
+  undisturbed ??= loadUndisturbed()
+  expect([seed, differences(dump, await undisturbed)]).toEqual([seed, []])
+  return seen
 }
 
 /** Two servers run in the end, and the first is one of them. */
 function lostServersSuite(): void {
   test('three servers with a copy of everything: killing any of them loses neither rows nor the service', async () => {
-    const seed = seedOf(37)
-    const random = seeded(seed)
     const nodes: readonly OwnServer[] = cluster.servers
     const kills = SOAK ? 16 : 1
-    const target = openTestElastic({ url: urlOfAll(nodes), replicas: 1 })
+    await using target = openTestElastic({ url: urlOfAll(nodes), replicas: 1 })
     await isGreen(nodes[0]?.url)
-    const { watching, loads, end } = await underLoad(target, seed)
-    for (let kill = 1; kill <= kills; kill++) {
-      const one = nodes[kill % nodes.length]
-      // A copy counts only when it is complete.
-      await isGreen(nodes[(kill + 1) % nodes.length]?.url)
-      await loads(Math.floor(random() * 10))
-      one?.kill()
-      await loads(10)
-      await watching.sees(200)
-      // The last server to be killed stays down: the load ends with two.
-      if (kill < kills) await one?.start()
-    }
-    const seen = await end()
-    await expectNothingLost(target, seed, seen)
-    const { 200: good = 0, 503: away = 0 } = seen.statuses
-    process.stderr.write(`${good} answers, ${away} of 503, longest gap ${Math.round(seen.longestGapMs)} ms\n`)
-    await target.destroy()
+    const seen = await loadThrough(target, seedOf(37), async ({ watching, random, loads }) => {
+      for (let kill = 1; kill <= kills; kill++) {
+        const one = nodes[kill % nodes.length]
+        // A copy counts only when it is complete.
+        await isGreen(nodes[(kill + 1) % nodes.length]?.url)
+        await loads(Math.floor(random() * 10))
+        one?.kill()
+        await loads(10)
+        await watching.sees(200)
+        // The last server to be killed stays down: the load ends with two.
+        if (kill < kills) await one?.start()
+      }
+    })
+    report(seen)
   })
 }
 
 /** A single server, which runs before and after. */
 function killedSuite(): void {
   test('one server: the service answers 503 while it is down, then loader and service continue by themselves without loss', async () => {
-    const seed = seedOf(31)
-    const random = seeded(seed)
     const [server] = cluster.servers
-    const target = openTestElastic({ url: server.url })
-    const { watching, loads, end } = await underLoad(target, seed)
-    for (let kill = 0; kill < (SOAK ? 20 : 1); kill++) {
-      await loads(Math.floor(random() * 30))
-      await Bun.sleep(random() * 100)
-      server.kill()
-      await watching.sees(503)
-      await server.start()
-      await watching.sees(200)
-    }
-    const seen = await end()
-    await expectNothingLost(target, seed, seen)
-    expect(Object.keys(seen.statuses)).toEqual(['200', '503'])
-    await target.destroy()
+    await using target = openTestElastic({ url: server.url })
+    const { statuses } = await loadThrough(target, seedOf(31), async ({ watching, random, loads }) => {
+      for (let kill = 0; kill < (SOAK ? 20 : 1); kill++) {
+        await loads(Math.floor(random() * 30))
+        await Bun.sleep(random() * 100)
+        server.kill()
+        await watching.sees(503)
+        await server.start()
+        await watching.sees(200)
+      }
+    })
+    expect(Object.keys(statuses)).toEqual(['200', '503'])
   })
 }
 
@@ -259,10 +230,9 @@ function createAccountBatch(height: number, name: string): Batch {
   return { ...batch, changes: [...batch.changes, { index: accounts, doc: createDoc(accounts, name, { name }) }] }
 }
 
-type Case = readonly [what: string, read: (view: View) => Promise<unknown>, right: unknown]
 const newest = blockDoc(AFTER)
 /** One of each request, and those whose answers are judged in their own way. */
-const cases: readonly Case[] = [
+const cases: readonly (readonly [what: string, read: (view: View) => Promise<unknown>, right: unknown])[] = [
   ['a document of state', async view => (await view.get(wealth, 'a'))?.total, totalAt(AFTER)],
   ['a document of history', async view => (await view.get(blocks, blockId(AFTER)))?.hash, newest.hash],
   ['a search by hash', async view => (await view.find(blocks, 'hash8', newest.hash8)).length, 1],
@@ -294,9 +264,11 @@ async function auditLast(store: Store) {
   return { richest: richest?.total, hasBlock: block.size === 1, hasAccount: account.size === 1 }
 }
 
+/** Of an outage that ends by itself. */
+const TEMPORARY = { kind: 'unavailable', retryable: true }
+
 async function expectOutOfDate(work: Promise<unknown>): Promise<void> {
-  const failure = await failureOf(work)
-  expect([toExitCode(failure), failure.message]).toEqual([75, expect.stringContaining('out of date')])
+  expect(await failureOf(work)).toMatchObject({ ...TEMPORARY, message: expect.stringContaining('out of date') })
 }
 
 const isCount = ({ body }: Asked): boolean => body.includes('"track_total_hits":true')
@@ -365,8 +337,7 @@ function cutOffSuite(): void {
     test(`${what}: the old value is never returned, and another copy is read`, async () => {
       staleAt(READS)
       const answer = await workThrough(store => store.read(read)).catch((error: unknown) => error)
-      if (answer instanceof Error)
-        expect([toExitCode(answer), (await failureOf(Promise.reject(answer))).kind]).toEqual([75, 'unavailable'])
+      if (answer instanceof Error) expect(answer).toMatchObject(TEMPORARY)
       else expect(answer).toEqual(right)
       staleAt(READS, 2)
       expect(await workThrough(store => store.read(read))).toEqual(right)
@@ -400,8 +371,7 @@ function cutOffSuite(): void {
       await (await store.takeOver(identity)).release()
       expect(await store.published()).toEqual(publishedAt(AFTER))
       staleAt(['_msearch', '_search_shards'], always, () => true)
-      const failure = await failureOf(store.takeOver(identity))
-      expect([toExitCode(failure), failure.kind, failure.retryable]).toEqual([75, 'unavailable', true])
+      expect(await failureOf(store.takeOver(identity))).toMatchObject(TEMPORARY)
     }))
 
   test('an audit reports no damage for documents that only the cut-off server lacks, but those of the last batch that are really missing', async () => {

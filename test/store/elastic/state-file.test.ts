@@ -4,9 +4,10 @@ import { type WealthDoc, wealth } from '#indices/wealth.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Store } from '#store/port.ts'
 import { openStateFile } from '#store/sqlite/state-file.ts'
+import type { StateFile } from '#store/state-port.ts'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
 import { openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { differences, dumpElastic } from '#test/support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
@@ -24,26 +25,26 @@ beforeAll(async () => {
 })
 afterAll(() => target?.destroy())
 
-/** The state that a loader with this file sees, and the number of documents that it fetched for that. */
+/** A loader with this file. `fetched`: the number of documents that it has fetched from the store into its file. */
 async function takeOver(file: string, { repair = false } = {}) {
   let fetched = 0
-  const store = target.reopen({
-    openStateFile: () => {
-      const opened = openStateFile(join(folder, file))
-      // `mark` is a getter.
-      return Object.create(opened, {
-        put: {
-          value: (docs: Iterable<never>, mark: never) => {
-            const all = [...docs]
-            fetched += all.length
-            return opened.put(all, mark)
-          },
-        },
-      })
-    },
-  })
+  const openFile = () => {
+    const opened = openStateFile(join(folder, file))
+    const put: StateFile['put'] = (docs, mark) => {
+      const all = [...docs]
+      fetched += all.length
+      return opened.put(all, mark)
+    }
+    // `mark` is a getter.
+    return Object.create(opened, { put: { value: put } }) as StateFile
+  }
+  const store = target.reopen({ openStateFile: openFile })
   const writer = await store.takeOver(identity, { repair })
-  return { store, writer, fetched: () => fetched }
+  const end = async (): Promise<void> => {
+    await writer.release()
+    await store.close()
+  }
+  return { writer, fetched: () => fetched, end }
 }
 const load = (store: Store, to: number) => loadFrom(ARCHIVED, store, { to, prove: 'linked' })
 const wealthAt = (height: number) =>
@@ -51,14 +52,13 @@ const wealthAt = (height: number) =>
 
 /** Commits blocks with a loader whose file is `file`; returns the number of documents that were fetched before. */
 async function loadWith(file: string, first: number, last: number): Promise<number> {
-  const { store, writer, fetched } = await takeOver(file)
+  const { writer, fetched, end } = await takeOver(file)
   const state = await writer.openState()
   const before = fetched()
   if (first > 0) for (const doc of wealthAt(first - 1)) expect<unknown>(state.get(wealth, doc.id)).toEqual(doc)
   for (let height = first; height <= last; height++) await commitBatch(writer, tellingBatch(height, height))
   for (const doc of wealthAt(last)) expect<unknown>(state.get(wealth, doc.id)).toEqual(doc)
-  await writer.release()
-  await store.close()
+  await end()
   return before
 }
 
@@ -73,18 +73,15 @@ test.skipIf(elasticsearchUrl() === undefined)(
     // The first file lacks one batch.
     expect(await loadWith('one', 4, 4)).toBe(tellingBatch(3, 3).changes.length)
 
-    const { store, writer } = await takeOver('repair', { repair: true })
+    const { writer, end } = await takeOver('repair', { repair: true })
     const [doc] = wealthAt(4)
     if (doc === undefined) throw new Error('The batch changes no wealth.')
     await writer.rewrite({ put: [{ index: wealth, doc: { ...doc, vote: 77n } as WealthDoc }], remove: [], unplace: [] })
     await writer.accept?.()
-    await writer.release()
-    await store.close()
+    await end()
     const other = await takeOver('one')
-    const state = await other.writer.openState()
-    expect(state.get(wealth, doc.id)?.vote).toBe(77n)
-    await other.writer.release()
-    await other.store.close()
+    expect((await other.writer.openState()).get(wealth, doc.id)?.vote).toBe(77n)
+    await other.end()
   },
 )
 
@@ -96,12 +93,11 @@ test.skipIf(elasticsearchUrl() === undefined)(
     if (doc === undefined) throw new Error('The batch changes no wealth.')
     await file.put([{ index: wealth, doc }])
     file.close()
-    const empty = openTestElastic()
+    await using empty = openTestElastic()
     await empty.store.create()
     const store = empty.reopen({ openStateFile: () => openStateFile(join(folder, 'part')) })
     const writer = await store.takeOver(identity)
     expect((await writer.openState()).get(wealth, doc.id)).toBeUndefined()
-    await empty.destroy()
   },
 )
 
@@ -129,7 +125,8 @@ async function dieWhileSending({ url, prefix }: TestElastic, to: number): Promis
 test.skipIf(elasticsearchUrl() === undefined)(
   'state file: a load whose file is lost with a batch on its way goes on only to that height or above, and stores what a clean load stores',
   async () => {
-    const [lost, clean] = [openTestElastic(), openTestElastic()]
+    await using lost = openTestElastic()
+    await using clean = openTestElastic()
     await load(lost.store, 20)
     await lost.store.close()
     removeTestState(lost.prefix)
@@ -147,7 +144,5 @@ test.skipIf(elasticsearchUrl() === undefined)(
     const [stored, expected] = [await dumpElastic(lost.url, lost.prefix), await dumpElastic(clean.url, clean.prefix)]
     expect(differences(stored, expected)).toEqual([])
     expect(await store.check()).toEqual([])
-    await lost.destroy()
-    await clean.destroy()
   },
 )

@@ -1,15 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import { lists } from '#indices/list.ts'
+import { records } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
 import { wealth } from '#indices/wealth.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
+import type { BatchSize } from '#store/batch.ts'
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
-import type { Store } from '#store/port.ts'
-import { identity, listAt, publishedAt, tellingBatch, totalAt, transactionDoc } from '#test/store/suite/fixture.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import type { Batch, Store, View, Writer } from '#store/port.ts'
+import {
+  identity,
+  publishedAt,
+  readTelling,
+  recordDoc,
+  tellingAt,
+  tellingBatch,
+  transactionDoc,
+  wealthDoc,
+} from '#test/store/suite/fixture.ts'
+import { fillStore } from '#test/store/suite/harness.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
@@ -23,21 +34,8 @@ type IndexName = (typeof indices)[number]
 /** A store loaded up to a height, without a writer. */
 async function openLoaded(): Promise<TestElastic> {
   const target = openTestElastic({ retryTimeoutMs: 2_000 })
-  await target.store.create()
-  const writer = await target.store.takeOver(identity)
-  await commitBatch(writer, tellingBatch(0, HEIGHT))
-  await writer.release()
+  await fillStore(target.store, tellingBatch(0, HEIGHT))
   return target
-}
-
-/** Runs work, which may damage it, on such a store. */
-async function withLoaded(work: (target: TestElastic) => Promise<void>): Promise<void> {
-  const target = await openLoaded()
-  try {
-    await work(target)
-  } finally {
-    await target.destroy()
-  }
 }
 
 type Index = { readonly mappings: object; settings: { index: Record<string, unknown> }; aliases: object }
@@ -65,86 +63,69 @@ async function removeOne({ ask }: TestElastic, name: string): Promise<void> {
 const changeAliases = ({ url }: TestElastic, actions: readonly object[]): Promise<unknown> =>
   ask('POST', `${url}/_aliases`, { actions })
 
-/** Removes the aliases of an index. The returned function restores them. */
-async function hide(target: TestElastic, name: string): Promise<() => Promise<unknown>> {
+async function hide(target: TestElastic, name: string): Promise<void> {
   const index = `${target.prefix}-${name}`
-  const aliases = Object.keys((await readIndex(target, name)).aliases).map(alias => ({ index, alias }))
-  const change = (how: 'add' | 'remove') =>
-    changeAliases(
-      target,
-      aliases.map(each => ({ [how]: each })),
-    )
-  await change('remove')
-  return () => change('add')
+  const { aliases } = await readIndex(target, name)
+  await changeAliases(
+    target,
+    Object.keys(aliases).map(alias => ({ remove: { index, alias } })),
+  )
 }
 
-/** Closes an index. The returned function opens it. */
-async function close({ ask }: TestElastic, name: string): Promise<() => Promise<unknown>> {
-  await ask('POST', `${name}/_close`)
-  return () => ask('POST', `${name}/_open?wait_for_active_shards=1`)
+type Change = (target: TestElastic, name: string) => Promise<unknown>
+const remove: Change = ({ ask }, name) => ask('DELETE', name)
+const close: Change = ({ ask }, name) => ask('POST', `${name}/_close`)
+const open: Change = ({ ask }, name) => ask('POST', `${name}/_open?wait_for_active_shards=1`)
+/** Without the alias of meta, `create` refuses. */
+const showAgain: Change = (target, name) => {
+  const [index, alias] = [`${target.prefix}-${name}`, `${target.prefix}-meta`]
+  return name === 'meta-0' ? changeAliases(target, [{ add: { index, alias } }]) : target.reopen().create()
 }
 
-type Damage = (target: TestElastic, name: string) => Promise<unknown>
-const remove: Damage = ({ ask }, name) => ask('DELETE', name)
+type Damage = {
+  readonly what: string
+  readonly damage: Change
+  readonly of: readonly IndexName[]
+  /** The kind of a loader's failure. */
+  readonly kind: 'damaged' | 'unavailable'
+  readonly help: RegExp
+  /** Only if no document is lost. */
+  readonly mend?: Change
+}
 
 /** For meta, a lost document has tests of its own. */
-const damages: readonly (readonly [
-  name: string,
-  damage: Damage,
-  of: readonly IndexName[],
-  loader: 'damaged' | 'unavailable',
-  help: RegExp,
-])[] = [
-  ['is deleted', remove, indices, 'damaged', /snapshot|iostlens repair|load anew into another prefix/],
-  ['is made anew, empty', recreate, ['records-000000', 'state-0', 'meta-0'], 'damaged', /iostlens repair|snapshot/],
-  ['is closed', close, ['blocks-000000', 'meta-0'], 'unavailable', /_open/],
-  ['has lost its aliases', hide, ['records-000000', 'meta-0'], 'unavailable', /iostlens indices create|snapshot/],
-  ['has lost a document', removeOne, ['records-000000', 'state-0'], 'damaged', /iostlens repair/],
+const damages: readonly Damage[] = [
+  {
+    ...{ what: 'is deleted', damage: remove, of: indices, kind: 'damaged' },
+    help: /snapshot|iostlens repair|load anew into another prefix/,
+  },
+  {
+    ...{ what: 'is made anew, empty', damage: recreate, of: ['records-000000', 'state-0', 'meta-0'], kind: 'damaged' },
+    help: /iostlens repair|snapshot/,
+  },
+  {
+    ...{ what: 'is closed', damage: close, of: ['blocks-000000', 'meta-0'], kind: 'unavailable' },
+    ...{ help: /_open/, mend: open },
+  },
+  {
+    ...{ what: 'has lost its aliases', damage: hide, of: ['records-000000', 'meta-0'], kind: 'unavailable' },
+    ...{ help: /iostlens indices create|snapshot/, mend: showAgain },
+  },
+  {
+    ...{ what: 'has lost a document', damage: removeOne, of: ['records-000000', 'state-0'], kind: 'damaged' },
+    help: /iostlens repair/,
+  },
 ]
-const cases = damages.flatMap(([what, damage, of, loader, help]) =>
-  of.map(name => ({ what, damage, name, loader, help })),
-)
-/** No document is lost, and the damage returns a function that repairs it. */
-const isMended = ({ damage }: (typeof cases)[number]): boolean => damage === close || damage === hide
-/** Readers access these indices by name. Without the alias of meta there is no published height. */
-const isUnseen = ({ damage, name }: (typeof cases)[number]): boolean => damage === hide && name !== 'meta-0'
+const cases = damages.flatMap(each => each.of.map(name => ({ ...each, name })))
+type Case = (typeof cases)[number]
 
-let mended: Promise<TestElastic> | undefined
+const look = (store: Store) => store.read(readTelling)
 
-/** One loaded store for all damages that keep every document. The next take-over completes an unfinished batch. */
-async function withMended(body: (target: TestElastic) => Promise<void>): Promise<void> {
-  mended ??= openLoaded()
-  const target = await mended
-  await body(target)
-  await (await target.reopen().takeOver(identity)).release()
-}
-
-/** The documents that every reader of this test reads. */
-const look = (store: Store) =>
-  store.read(async view => {
-    const list = (await view.get(lists, listAt(0).id)) ?? { ...listAt(0), count: 0 }
-    const page = await view.page(wealth, 'richest', { offset: 0, limit: 9 })
-    return {
-      height: view.at.height,
-      rows: (await view.records(list, 1, list.count)).map(({ height }) => height),
-      page: page.map(({ id, total }) => [id, total]),
-    }
-  })
-const seenAt = (height: number) => ({
-  height,
-  rows: Array.from({ length: height + 1 }, (_, row) => row),
-  page: ['a', 'b'].map(id => [id, totalAt(height)]),
-})
-
-type Place = { readonly service: ElasticStore; readonly target: TestElastic; readonly height: number }
-
-async function expectTold({ service, target, height }: Place, asked: (typeof cases)[number]): Promise<void> {
-  const { name, loader, help } = asked
-  if (isUnseen(asked)) return expect(await look(service)).toEqual(seenAt(height))
+async function expectTold(service: ElasticStore, { prefix }: TestElastic, { name, kind, help }: Case): Promise<void> {
   const refused = await failureOf(look(service))
-  expect(['unavailable', loader]).toContain(refused.kind)
+  expect(['unavailable', kind]).toContain(refused.kind)
   if (name === 'meta-0') return
-  expect(refused.message).toContain(`${target.prefix}-${name}`)
+  expect(refused.message).toContain(`${prefix}-${name}`)
   expect(refused.help).toMatch(help)
   expect((await failureOf(service.whole())).message).toBe(refused.message)
   const found = await service.check()
@@ -152,142 +133,116 @@ async function expectTold({ service, target, height }: Place, asked: (typeof cas
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('an index that vanished', () => {
-  afterAll(async () => (await mended)?.destroy())
-
-  for (const each of cases) {
-    const { what, damage, name, loader: kind, help } = each
-    test(`${name} ${what} under a service and a loader: the service reports it instead of an answer, nothing is published, and the next loader refuses`, () =>
-      (isMended(each) ? withMended : withLoaded)(async target => {
-        let passed = 0
-        const service = target.reopen({ clock: { elapsed: () => performance.now() + passed } })
-        const { height = -1 } = (await service.published()) ?? {}
-        expect(height).toBeGreaterThanOrEqual(HEIGHT)
-        expect(await look(service)).toEqual(seenAt(height))
-        const loader = target.reopen()
-        const writer = await loader.takeOver(identity)
-        const mend = await damage(target, name)
-        passed += 2_000
-        await expectTold({ service, target, height }, each)
-
-        const unpublished = await failureOf(commitBatch(writer, tellingBatch(height + 1, height + 1)))
-        expect(['damaged', 'conflict', kind]).toContain(unpublished.kind)
-        expect(unpublished.help).toMatch(help)
-        if (name !== 'meta-0') expect((await loader.published())?.height).toBe(height)
-
-        // The loader's process ends. A store without meta has no lease to release.
-        await writer.release().catch(() => undefined)
-        const refused = await failureOf(target.reopen().takeOver(identity))
-        expect(['damaged', 'conflict', kind]).toContain(refused.kind)
-        const said = `${refused.message} ${refused.help}`
-        for (const part of [target.prefix, name.replace(/-0$/, '')]) expect(said).toContain(part)
-        expect(refused.help).toMatch(help)
-        if (typeof mend === 'function') await mend()
-      }))
-  }
-
-  test('indices that are emptied: no document is called missing, not even before the next check of the store', () =>
-    withLoaded(async target => {
-      const calls: Readonly<Record<string, (service: Store) => Promise<unknown>>> = {
-        'transactions-000000': service =>
-          service.read(view => view.find(transactions, 'hash8', transactionDoc(1, 1).hash8)),
-        'state-0': service =>
-          service.read(async view => {
-            const hits = await view.page(wealth, 'richest', { offset: 0, limit: 9 })
-            if (hits.length === 0) throw new Failure('not_found', 'Nobody is rich.')
-            return hits
-          }),
-      }
-      // Their clocks stand still, so they do not repeat their check of the store, which is due once a second.
-      const services = Object.keys(calls).map(() => target.reopen({ clock: { elapsed: () => 0 } }))
-      for (const service of services) expect(await look(service)).toEqual(seenAt(HEIGHT))
-      for (const [at, [name, call]] of Object.entries(calls).entries()) {
-        const service = services[at] ?? target.store
-        expect(await call(service)).toBeTruthy()
-        await recreate(target, name)
-        expect((await failureOf(call(service))).kind).toBe('damaged')
-      }
-    }))
-
-  test('work continues after a closed or hidden index is repaired', () =>
-    withLoaded(async target => {
-      const open = await close(target, 'state-0')
-      let passed = 0
-      const other = target.reopen({ clock: { elapsed: () => performance.now() + passed } })
-      expect((await failureOf(other.takeOver(identity))).retryable).toBe(true)
-      await hide(target, 'records-000000')
-      expect((await failureOf(other.takeOver(identity))).help).toContain('iostlens indices create')
-      expect((await failureOf(look(other))).retryable).toBe(true)
-      await open()
-      await other.create()
-      expect(await other.check()).toEqual([])
-      const writer = await other.takeOver(identity)
-      await commitBatch(writer, tellingBatch(HEIGHT + 1, HEIGHT + 1))
-      await writer.release()
-      passed += 2_000
-      expect(await look(other)).toEqual(seenAt(HEIGHT + 1))
-      expect(await other.published()).toEqual(publishedAt(HEIGHT + 1))
-    }))
-})
-
-describe.skipIf(elasticsearchUrl() === undefined)('a document of meta', () => {
-  // A refused call changes nothing, so one store serves for all documents, which are damaged and repaired one by one.
-  let target: TestElastic
+  /** For damages that keep every document, and for refused calls, which change nothing. */
+  let shared: TestElastic
   beforeAll(async () => {
-    target = await openLoaded()
+    shared = await openLoaded()
   })
-  afterAll(() => target.destroy())
+  afterAll(() => shared.destroy())
 
   /** Deletes or replaces a document, runs `see`, and restores the document. */
-  async function withDamaged(id: 'checkpoint' | 'published', source: object | undefined, see: () => Promise<void>) {
+  async function withDamaged(id: 'checkpoint' | 'published', body: string | undefined, see: () => Promise<void>) {
     const document = `meta-0/_doc/${id}?refresh=true`
-    const { _source } = await target.ask<{ readonly _source: object }>('GET', document)
-    await (source === undefined ? target.ask('DELETE', document) : target.ask('PUT', document, source))
+    const { _source } = await shared.ask<{ readonly _source: object }>('GET', document)
+    await (body === undefined ? shared.ask('DELETE', document) : shared.ask('PUT', document, { body }))
     await see()
-    await target.ask('PUT', document, _source)
-    expect(await target.reopen().read(async view => view.at)).toEqual(publishedAt(HEIGHT))
+    await shared.ask('PUT', document, _source)
+    expect(await shared.reopen().read(async view => view.at)).toEqual(publishedAt(HEIGHT))
   }
 
-  for (const [what, source, says] of [
+  for (const [what, body, says] of [
     ['is deleted', undefined, /no checkpoint in .*-meta/],
-    ['contains nothing', {}, /'checkpoint' of .*-meta at .* is unreadable or invalid/],
-    [
-      'contains half of its text',
-      { body: '{"schema":1,"chain' },
-      /'checkpoint' of .*-meta at .* is unreadable or invalid/,
-    ],
+    ['has half of its text', '{"schema":1,"chain', /'checkpoint' of .*-meta at .* is unreadable or invalid/],
   ] as const)
     test(`a checkpoint that ${what} is refused by its name, and the store is never loaded from the start`, () =>
-      withDamaged('checkpoint', source, async () => {
-        const other = target.reopen()
-        for (const call of [
-          () => other.create().then(() => other.takeOver(identity)),
-          () => other.takeOver(identity),
-        ]) {
-          const refused = await failureOf(call())
-          expect(refused.kind).toBe('damaged')
-          expect(refused.message).toMatch(says)
-          expect(refused.help).toMatch(/iostlens repair/)
+      withDamaged('checkpoint', body, async () => {
+        const other = shared.reopen()
+        const load = async () => {
+          await other.create()
+          await other.takeOver(identity)
         }
         // A read-only process does not mistake it for a store without blocks either.
-        const seen = await failureOf(other.check())
-        expect([seen.kind, /no checkpoint in|'checkpoint' of/.test(seen.message)]).toEqual(['damaged', true])
+        for (const call of [load, () => other.takeOver(identity), () => other.check()]) {
+          const { kind, message, help } = await failureOf(call())
+          expect([kind, message, help]).toEqual(['damaged', expect.stringMatching(says), expect.anything()])
+          if (call !== load) continue
+          expect(help).toMatch(/iostlens repair/)
+        }
       }))
 
   test('a published height that cannot be read is not used for an answer', () =>
-    withDamaged('published', { body: '{"end' }, async () => {
-      const refused = await failureOf(target.reopen().read(async view => view.at))
+    withDamaged('published', '{"end', async () => {
+      const refused = await failureOf(shared.reopen().read(async view => view.at))
       expect([refused.kind, refused.retryable]).toEqual(['damaged', false])
       expect(refused.message).toMatch(/'published' of .*-meta/)
     }))
 
   test('a deleted published height is published again by the next loader', async () => {
-    await target.ask('DELETE', 'meta-0/_doc/published?refresh=true')
-    const other = target.reopen()
-    expect((await failureOf(other.read(async view => view.at))).kind).toBe('unavailable')
+    await shared.ask('DELETE', 'meta-0/_doc/published?refresh=true')
+    const other = shared.reopen()
+    expect(await kindOf(other.read(async view => view.at))).toBe('unavailable')
     const writer = await other.takeOver(identity)
     expect(await other.published()).toEqual(publishedAt(HEIGHT))
     await commitBatch(writer, tellingBatch(HEIGHT + 1, HEIGHT + 1))
     await writer.release()
+  })
+  for (const each of cases) {
+    const { what, damage, name, kind, help, mend } = each
+    test(`${name} ${what} under a service and a loader: the service reports it instead of an answer, nothing is published, and the next loader refuses`, async () => {
+      await using own = mend === undefined ? await openLoaded() : undefined
+      const target = own ?? shared
+      let passed = 0
+      const service = target.reopen({ clock: { elapsed: () => performance.now() + passed } })
+      const { height = -1 } = (await service.published()) ?? {}
+      expect(height).toBeGreaterThanOrEqual(HEIGHT)
+      expect<unknown>(await look(service)).toEqual(tellingAt(height))
+      const loader = target.reopen()
+      const writer = await loader.takeOver(identity)
+      await damage(target, name)
+      passed += 2_000
+      // Readers access history by the names of its indices, without aliases.
+      if (damage === hide && name !== 'meta-0') expect<unknown>(await look(service)).toEqual(tellingAt(height))
+      else await expectTold(service, target, each)
+
+      const unpublished = await failureOf(commitBatch(writer, tellingBatch(height + 1, height + 1)))
+      expect(['damaged', 'conflict', kind]).toContain(unpublished.kind)
+      expect(unpublished.help).toMatch(help)
+      if (name !== 'meta-0') expect((await loader.published())?.height).toBe(height)
+
+      // The loader's process ends. A store without meta has no lease to release.
+      await writer.release().catch(() => undefined)
+      const refused = await failureOf(target.reopen().takeOver(identity))
+      expect(['damaged', 'conflict', kind]).toContain(refused.kind)
+      for (const part of [target.prefix, name.replace(/-0$/, '')])
+        expect(`${refused.message} ${refused.help}`).toContain(part)
+      expect(refused.help).toMatch(help)
+      if (mend === undefined) return
+      await mend(target, name)
+      expect(await target.reopen().check()).toEqual([])
+      // Completes the unfinished batch.
+      await (await target.reopen().takeOver(identity)).release()
+    })
+  }
+
+  test('indices that are emptied: no document is called missing, not even before the next check of the store', async () => {
+    await using target = await openLoaded()
+    const calls: Readonly<Record<string, (view: View) => Promise<readonly unknown[]>>> = {
+      'transactions-000000': view => view.find(transactions, 'hash8', transactionDoc(1, 1).hash8),
+      'state-0': async view => {
+        const hits = await view.page(wealth, 'richest', { offset: 0, limit: 9 })
+        if (hits.length === 0) throw new Failure('not_found', 'Nobody is rich.')
+        return hits
+      },
+    }
+    // Their clocks stand still, so they do not repeat their check of the store, which is due once a second.
+    const services = Object.keys(calls).map(() => target.reopen({ clock: { elapsed: () => 0 } }))
+    for (const service of services) expect<unknown>(await look(service)).toEqual(tellingAt(HEIGHT))
+    for (const [at, [name, call]] of Object.entries(calls).entries()) {
+      const { read } = services[at] ?? target.store
+      expect(await read(call)).not.toEqual([])
+      await recreate(target, name)
+      expect(await kindOf(read(call))).toBe('damaged')
+    }
   })
 })
 
@@ -310,45 +265,143 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
     ['that is another one', recreate, 'damaged'],
     ['whose alias leads elsewhere', redirect, 'unavailable'],
   ] as const)
-    test(`${name}: no key is called unknown, added or revoked`, () =>
-      withLoaded(async target => {
-        await target.store.keys.add(stored)
-        const service = target.reopen()
-        expect((await check(service)).id).toBe(stored.id)
-        await damage(target, 'keys-0')
-        // A process that had read the index before, and a new one.
-        for (const store of [service, target.reopen()]) {
-          expect((await failureOf(check(store))).kind).toBe(kind)
-          for (const call of [
-            () => store.keys.list(),
-            () => store.keys.add({ ...stored, id: 'b' }),
-            () => store.keys.revoke(stored.id, NOW),
-          ]) {
-            const refused = await failureOf(call())
-            expect(refused.kind).toBe(kind)
-            expect(refused.message).toContain(`${target.prefix}-keys-0`)
-            expect(refused.help).toMatch(/iostlens repair|iostlens indices create/)
-          }
-        }
-        if (damage !== redirect) return
-        // `indices create` does not add the alias again, because keys may be revoked in the other index.
-        await failureOf(target.reopen().create())
-        expect((await readIndex(target, 'keys-0')).aliases).toEqual({})
-      }))
-
-  test('a repair accepts the index of keys in its current form', () =>
-    withLoaded(async target => {
+    test(`${name}: no key is called unknown, added or revoked`, async () => {
+      await using target = await openLoaded()
       await target.store.keys.add(stored)
-      await target.ask('DELETE', 'keys-0')
-      const other = target.reopen()
-      expect((await failureOf(other.takeOver(identity))).kind).toBe('damaged')
-      expect((await failureOf(other.create())).kind).toBe('damaged')
-      const repair = await other.takeOver(identity, { repair: true })
-      await repair.accept?.()
-      await repair.release()
-      expect(await other.keys.list()).toEqual([])
-      await other.keys.add(stored)
-      expect((await check(target.reopen())).id).toBe(stored.id)
-      await (await other.takeOver(identity)).release()
-    }))
+      const service = target.reopen()
+      expect((await check(service)).id).toBe(stored.id)
+      await damage(target, 'keys-0')
+      // A process that had read the index before, and a new one.
+      for (const store of [service, target.reopen()]) {
+        expect(await kindOf(check(store))).toBe(kind)
+        for (const call of [
+          () => store.keys.list(),
+          () => store.keys.add({ ...stored, id: 'b' }),
+          () => store.keys.revoke(stored.id, NOW),
+        ]) {
+          const refused = await failureOf(call())
+          expect([refused.kind, refused.message]).toEqual([kind, expect.stringContaining(`${target.prefix}-keys-0`)])
+          expect(refused.help).toMatch(/iostlens repair|iostlens indices create/)
+        }
+      }
+      if (damage !== redirect) return
+      // `indices create` does not add the alias again, because keys may be revoked in the other index.
+      await failureOf(target.reopen().create())
+      expect((await readIndex(target, 'keys-0')).aliases).toEqual({})
+    })
+
+  test('a repair accepts the index of keys in its current form', async () => {
+    await using target = await openLoaded()
+    await target.store.keys.add(stored)
+    await remove(target, 'keys-0')
+    const other = target.reopen()
+    expect(await kindOf(other.takeOver(identity))).toBe('damaged')
+    expect(await kindOf(other.create())).toBe('damaged')
+    const repair = await other.takeOver(identity, { repair: true })
+    await repair.accept?.()
+    await repair.release()
+    expect(await other.keys.list()).toEqual([])
+    await other.keys.add(stored)
+    expect((await check(target.reopen())).id).toBe(stored.id)
+    await (await other.takeOver(identity)).release()
+  })
+})
+
+/** A batch that creates a document. A rollback deletes it. */
+function withNew(height: number): Batch {
+  const batch = tellingBatch(height, height)
+  return { ...batch, changes: [...batch.changes, { index: wealth, doc: wealthDoc('c', 1n) }] }
+}
+
+const readNames = async (target: TestElastic): Promise<readonly string[]> =>
+  Object.keys(await target.ask<object>('GET', '*?expand_wildcards=all')).toSorted()
+
+type Work = {
+  readonly name: string
+  readonly removed: readonly string[]
+  readonly repair?: true
+  readonly chunk?: BatchSize
+  readonly work: (writer: Writer) => Promise<unknown>
+}
+
+const works: readonly Work[] = [
+  {
+    name: 'a batch without the indices of history and state',
+    removed: ['blocks-000000', 'transactions-000000', 'records-000000', 'state-0'],
+    work: writer => commitBatch(writer, withNew(HEIGHT + 2)),
+  },
+  {
+    name: 'history ahead of its batch',
+    removed: ['blocks-000000', 'transactions-000000', 'records-000000'],
+    work: async writer => await writer.append(tellingBatch(HEIGHT + 2, HEIGHT + 2)),
+    chunk: { documents: 1, bytes: 1 },
+  },
+  {
+    name: 'documents that are put right',
+    removed: ['state-0', 'records-000000'],
+    repair: true,
+    work: writer =>
+      writer.rewrite({
+        put: [{ index: wealth, doc: wealthDoc('d', 1n) }],
+        remove: [
+          { index: wealth, id: 'c' },
+          { index: records, id: recordDoc(1, 0).id },
+        ],
+        unplace: [],
+      }),
+  },
+  {
+    name: 'a batch that is taken back, and a published height',
+    removed: ['state-0', 'meta-0'],
+    repair: true,
+    work: writer => writer.takeBack(HEIGHT),
+  },
+]
+
+/** The server creates indices with this prefix on their first write, and no others. */
+const PREFIX = 'test-auto'
+
+/** The default of Elasticsearch, which the tests' server does not have. */
+describe.skipIf(elasticsearchUrl() === undefined)('a server that creates any index on its first write', () => {
+  const url = elasticsearchUrl()
+  const allow = (pattern: string | null) =>
+    ask('PUT', `${url}/_cluster/settings`, { persistent: { 'action.auto_create_index': pattern } })
+  const options = () => ({ prefix: `${PREFIX}${crypto.randomUUID().slice(0, 13)}`, retryTimeoutMs: 1_000 })
+  beforeAll(async () => {
+    await allow(`+${PREFIX}*`)
+    const unknown = `${PREFIX}-${crypto.randomUUID()}`
+    await ask('PUT', `${url}/${unknown}/_doc/1`, {})
+    expect(Object.keys(await ask<object>('GET', `${url}/${unknown}`))).toEqual([unknown])
+    await ask('DELETE', `${url}/${unknown}`)
+  })
+  afterAll(() => allow(null))
+
+  for (const { name, removed, repair = false, chunk, work } of works)
+    test(`${name}: no index is created`, async () => {
+      await using target = openTestElastic(options())
+      await fillStore(target.store, tellingBatch(0, HEIGHT), withNew(HEIGHT + 1))
+      const writer = await target.reopen(chunk === undefined ? {} : { chunk }).takeOver(identity, { repair })
+      const before = await readNames(target)
+      const lost = removed.map(index => `${target.prefix}-${index}`)
+      for (const index of removed) await remove(target, index)
+      await failureOf(work(writer))
+      await writer.release().catch(() => {})
+      expect(await readNames(target)).toEqual(before.filter(index => !lost.includes(index)))
+    })
+
+  test('a store that was never created, and keys of a store whose index is gone: no index is created', async () => {
+    await using target = openTestElastic(options())
+    const { store } = target
+    await failureOf(store.takeOver(identity))
+    await failureOf(store.keys.add(stored))
+    expect(await store.keys.revoke(stored.id, 1)).toBe(false)
+    expect(await readNames(target)).toEqual([])
+    await store.create()
+    await store.keys.add(stored)
+    const before = await readNames(target)
+    await remove(target, 'keys-0')
+    await failureOf(store.keys.add({ ...stored, id: 'b' }))
+    await failureOf(store.keys.revoke(stored.id, 1))
+    expect(await readNames(target)).toEqual(before.filter(index => index !== `${target.prefix}-keys-0`))
+  })
 })

@@ -8,8 +8,8 @@ import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Replay } from '#test/replay/serve.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
+import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { audited, repaired } from '#test/support/stores/audited.ts'
 import { type Dump, differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { fillFromRecording } from '#test/support/stores/loaded.ts'
@@ -77,8 +77,7 @@ test('unreadable cells are refused with the remedy, reported by an audit, and re
       expect.stringContaining("The store is damaged. Run: 'iostlens repair --node URL'."),
     ])
   }
-  const found = await failureOf(target.store.read(view => view.find(transactions, 'hash8', hash8(sent.hash))))
-  expect(found.kind).toBe('damaged')
+  expect(await kindOf(target.store.read(view => view.find(transactions, 'hash8', hash8(sent.hash))))).toBe('damaged')
 
   const named = cells.map(({ index, id }) => `${index.name} ${id} document`).sort()
   const damaged = dumpSqlite(target.path)

@@ -2,11 +2,8 @@ import { expect, test } from 'bun:test'
 import { copyFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createWorkerOpener } from '#cli/threads/loading-threads.ts'
-import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
 import { stateIndices } from '#indices/registry.ts'
-import { STATISTICS, statistics } from '#indices/statistics.ts'
 import type { Batch, StoredKey } from '#store/port.ts'
 import { openWriter } from '#store/sqlite/connection.ts'
 import { putOwner } from '#store/sqlite/meta.ts'
@@ -14,9 +11,16 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { OpenWritingThread } from '#store/sqlite/threads/far-batches.ts'
 import { packDocuments, unpackDocuments } from '#store/sqlite/threads/messages.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
-import { identity, listAt, recordDoc, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
-import { samples } from '#test/store/suite/samples.ts'
+import {
+  identity,
+  readTelling,
+  recordDoc,
+  samples,
+  seenFrom,
+  tellingAt,
+  tellingBatch,
+} from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { differences, dumpSqlite } from '#test/support/stores/dump.ts'
 import { loadFrom, replayed } from '#test/support/stores/loading.ts'
@@ -62,8 +66,7 @@ test('message: any documents arrive unchanged, and values that a field cannot co
     if (part === undefined) throw new Error(`${index.name} does not cross`)
     expect<unknown>([...unpackDocuments(index, structuredClone(part))]).toEqual(docs)
   }
-  const wrongs = [{ time: 2n ** 63n }, { time: 1 }, { places: [1] }, { height: 0.5 }, { data: 7 }, { overflow: 1 }]
-  for (const wrong of [...wrongs, { contract: undefined }])
+  for (const wrong of [{ time: 1 }, { places: [1] }, { height: 0.5 }, { data: 7 }, { overflow: 1 }])
     expect(packDocuments(records, [{ ...recordDoc(1, 0), ...wrong }])).toBeUndefined()
 })
 
@@ -121,9 +124,9 @@ for (const [index, [when, isTime]] of deaths.entries())
     }
     const { path, store, writer } = await openLoader(`dies-${index}`, mortal)
     await commitBatch(writer, far(0, 9))
-    const died = await failureOf(commitBatch(writer, far(10, 2_000)))
-    expect([died.kind, died.retryable]).toEqual(['unavailable', true])
-    expect(died.message).toStartWith(`The thread that writes to sqlite:${path} has died`)
+    const message = expect.stringContaining(`The thread that writes to sqlite:${path} has died`)
+    const died = { kind: 'unavailable', retryable: true, message }
+    expect(await failureOf(commitBatch(writer, far(10, 2_000)))).toMatchObject(died)
     await writer.release()
     const again = await store.takeOver(identity)
     const from = (again.checkpoint?.height ?? -1) + 1
@@ -140,31 +143,18 @@ test('a process that is killed while a thread writes leaves whole batches, and t
   const store = openSqlite({ path })
   await store.create()
   let highest = -1
-  // A batch has nine messages, the last of which commits it.
-  for (const [message, ms] of [
-    [4, 6],
-    [9, 0],
-    [9, 2],
-    [8, 9],
-    [12, 5],
-    [9, 1],
-    [18, 3],
-  ]) {
-    const command = [process.execPath, join(import.meta.dir, 'crash-loader.ts'), path, String(message), String(ms)]
+  // A message and the milliseconds after it. A batch has nine messages, the last of which commits it.
+  for (const death of ['4 6', '9 0', '9 2', '8 9', '12 5', '9 1', '18 3']) {
+    const command = [process.execPath, join(import.meta.dir, 'crash-loader.ts'), path, ...death.split(' ')]
     const loader = Bun.spawn(command, { stderr: 'inherit' })
     await loader.exited
     expect(loader.signalCode).toBe('SIGKILL')
     if ((await store.published()) === undefined) continue
-    highest = await store.read(async view => {
-      const { height } = view.at
-      expect([height >= highest, (height + 1) % 900]).toEqual([true, 0])
-      expect((await view.get(statistics, STATISTICS))?.transaction_count).toBe(height)
-      const rows = await view.records(listAt(height), 1, height + 1)
-      expect(rows.map(row => row.height)).toEqual(Array.from({ length: height + 1 }, (_, at) => at))
-      const ends = await view.getMany(blocks, [height, height + 1].map(blockId))
-      expect(ends.map(block => block?.height)).toEqual([height, undefined])
-      return height
-    })
+    const got = await store.read(readTelling)
+    const { height } = got.at
+    expect<unknown>(got).toEqual({ ...tellingAt(height), at: seenFrom(tellingBatch(height, height), 5_000).end })
+    expect([height >= highest, (height + 1) % 900]).toEqual([true, 0])
+    highest = height
   }
   expect(highest).toBeGreaterThan(0)
   await store.close()

@@ -2,16 +2,29 @@ import { expect, test } from 'bun:test'
 import { hash8 } from '#chain/hash.ts'
 import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
-import { blockId, transactionId } from '#indices/list.ts'
+import { transactionId } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
 import type { Key, StateChange } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { hashOf } from '#test/support/stores/hand-made.ts'
-import { batchOf, blockDoc, identity, MAX, MIN, recordDoc, timeOf, transactionDoc } from './fixture.ts'
+import {
+  balanceDoc,
+  batchOf,
+  blockDoc,
+  identity,
+  MAX,
+  MIN,
+  oddIds,
+  oddTexts,
+  recordDoc,
+  samples,
+  timeOf,
+  tokenDoc,
+  transactionDoc,
+} from './fixture.ts'
 import { type Open, shareStore } from './harness.ts'
-import { balanceDoc, oddIds, oddTexts, samples, tokenDoc } from './samples.ts'
 
 const keysOf = (changes: readonly StateChange[]): readonly Key[] =>
   changes.map(({ index, doc }) => ({ index, id: doc.id }))
@@ -55,23 +68,10 @@ export function documentCases(open: Open): void {
     return commitBatch(writer, batchOf(0, 1, { ...history, changes }))
   })
 
-  test('get: documents of every index are those committed', async () => {
+  test('get: documents of every index are those committed, without absent fields', async () => {
     const changes = [...samples, ...odd, ...texts]
     const got = await read(view => Promise.all(changes.map(({ index, doc }) => view.get(index, doc.id))))
-    expect<unknown>(got).toEqual(changes.map(({ doc }) => doc))
-  })
-
-  test('get: absent optional fields are absent, not undefined or null', async () => {
-    const [block, row, balance] = await read(view =>
-      Promise.all([
-        view.get(blocks, blockId(1)),
-        view.get(records, recordDoc(1, 0).id),
-        view.get(balances, 'sample/false'),
-      ]),
-    )
-    const has = (doc: object | undefined, field: string) => Object.hasOwn(doc ?? { [field]: 1 }, field)
-    expect([has(block, 'base'), has(block, 'base_hash8'), has(row, 'amount')]).toEqual([false, false, false])
-    expect([has(row, 'receipt'), has(balance, 'next_due')]).toEqual([false, false])
+    expect<unknown>(got).toStrictEqual(changes.map(({ doc }) => doc))
   })
 
   test('get: history documents are those committed, with their list positions in order', async () => {
@@ -81,7 +81,7 @@ export function documentCases(open: Open): void {
       transactions: await view.getMany(transactions, toIds(history.transactions)),
       records: await view.getMany(records, toIds(history.records)),
     }))
-    expect<unknown>(got).toEqual(history)
+    expect<unknown>(got).toStrictEqual(history)
   })
 
   test('get: lone surrogates, which UTF-8 cannot contain, are read as U+FFFD', async () => {
@@ -90,21 +90,17 @@ export function documentCases(open: Open): void {
     )
   })
 
-  test('getMany: order, duplicates and gaps are kept, also among a thousand ids', async () => {
-    const ids = ['12345', 'no such', '__proto__', '12345', '', '\udfff']
-    const got = await read(view => view.getMany(tokens, ids))
+  test('getMany: order, duplicates and gaps are kept, also among a thousand ids; ids are exact, and separate per index', async () => {
+    const none = ['alice', 'IOST', 'iost ', 'hasOwnProperty', 'y'.repeat(2000), '', '\udfff']
+    const got = await read(view => view.getMany(tokens, ['12345', 'no such', '__proto__', '12345', ...none]))
     const doc = (id: string) => odd.find(change => change.index === tokens && change.doc.id === id)?.doc
-    expect<unknown>(got).toEqual([doc('12345'), undefined, doc('__proto__'), doc('12345'), undefined, undefined])
+    expect<unknown>(got.slice(0, 4)).toEqual([doc('12345'), undefined, doc('__proto__'), doc('12345')])
+    expect<unknown>(got.slice(4)).toEqual(none.map(() => undefined))
     expect(await read(view => view.getMany(tokens, []))).toEqual([])
+    expect(await read(view => view.get(blocks, '1'))).toBeUndefined()
     const many = Array.from({ length: 1000 }, (_, at) => (at % 2 === 0 ? 'iost' : `no-${at}`))
     const found = await read(view => view.getMany(tokens, many))
     expect(found.map(each => each?.id)).toEqual(many.map(id => (id === 'iost' ? id : undefined)))
-  })
-
-  test('get: ids are separate per index and exact', async () => {
-    const none = ['alice', 'IOST', 'iost ', 'hasOwnProperty', 'y'.repeat(2000)]
-    const got = await read(view => Promise.all([view.get(blocks, '1'), ...none.map(id => view.get(tokens, id))]))
-    expect<unknown>(got).toEqual(new Array(6).fill(undefined))
   })
 
   test('writer.openState: the state of all indices is there; transactionsOf: transactions are found by hash', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'bun:test'
-import { Failure } from '#failure/failure.ts'
-import type { Store, Writer } from '#store/port.ts'
+import type { Batch, Store, Writer } from '#store/port.ts'
+import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { identity } from './fixture.ts'
 
 /** An empty store for one group of tests. */
@@ -25,6 +25,14 @@ export async function withStore(open: Open, body: (opened: Opened) => Promise<vo
   } finally {
     await opened.destroy()
   }
+}
+
+/** Creates a store, and commits batches with a loader that ends. */
+export async function fillStore(store: Store, ...batches: readonly Batch[]): Promise<void> {
+  await store.create()
+  const writer = await store.takeOver(identity)
+  for (const batch of batches) await commitBatch(writer, batch)
+  await writer.release()
 }
 
 /** Runs `body` with a new store that a loader has taken over. */
@@ -55,17 +63,3 @@ export function shareStore(open: Open, fill: (writer: Writer) => Promise<unknown
     close: () => opened.store.close(),
   }
 }
-
-/** The Failure of a call. Other errors are rethrown. */
-export async function failureOf(call: Promise<unknown>): Promise<Failure> {
-  try {
-    await call
-  } catch (error) {
-    if (error instanceof Failure) return error
-    throw error
-  }
-  throw new Error('The call went well; a Failure was expected.')
-}
-
-/** The kind of a call's Failure. */
-export const kindOf = async (call: Promise<unknown>): Promise<string> => (await failureOf(call)).kind

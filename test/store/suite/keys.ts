@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import { type StoredKey, USAGE_DAYS } from '#store/keys-port.ts'
+import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { sortedByKey } from '#test/support/sorted-by-key.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf } from './fixture.ts'
-import { failureOf, kindOf, type Open, withStore, withWriter } from './harness.ts'
+import { type Open, withStore, withWriter } from './harness.ts'
 
 const key = (id: string, over: Partial<StoredKey> = {}): StoredKey => ({
   id,
@@ -17,7 +18,9 @@ const key = (id: string, over: Partial<StoredKey> = {}): StoredKey => ({
 
 const byTimeAndId = (a: StoredKey, b: StoredKey): number => a.created - b.created || (a.id < b.id ? -1 : 1)
 
-/** API keys, independent of the loaded blocks. */
+const counts = (...each: readonly (readonly [string, number])[]) => new Map(each)
+
+/** API keys, and counts of requests that all processes of a store share. Both are independent of the loaded blocks. */
 export function keyCases(open: Open): void {
   test('keys: none can be added before the store is created; then they are listed by creation time and id, visible at once in other handles, and an id is used once', () =>
     withStore(open, async ({ store, reopen }) => {
@@ -32,8 +35,8 @@ export function keyCases(open: Open): void {
       const early = [key('__proto__'), key('b'), key('c')]
       for (const each of [late, ...early.toReversed()]) await store.keys.add(each)
       expect(await other.keys.list()).toEqual([...early, late])
-      const refused = await failureOf(other.keys.add(key('a', { name: 'another' })))
-      expect([refused.kind, refused.message]).toEqual(['conflict', expect.stringContaining("'a'")])
+      const refused = { kind: 'conflict', message: expect.stringContaining("'a'") }
+      expect(await failureOf(other.keys.add(key('a', { name: 'another' })))).toMatchObject(refused)
       expect(await store.keys.list()).toEqual([...early, late])
     }))
 
@@ -94,12 +97,7 @@ export function keyCases(open: Open): void {
       await Promise.all([one(store), one(other), one(store), one(other)])
       expect((await store.keys.list())[0]?.perSecond).toBe(14)
     }))
-}
 
-const counts = (...each: readonly (readonly [string, number])[]) => new Map(each)
-
-/** Request counts, shared by all processes with the store. */
-export function usageCases(open: Open): void {
   test('usage: several processes add counts, each gets the total, and the counts stay after a close', () =>
     withStore(open, async ({ store, reopen }) => {
       expect(await store.usage.since(0)).toEqual([])

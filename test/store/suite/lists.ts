@@ -1,15 +1,30 @@
 import { expect, test } from 'bun:test'
+import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import { type ListDoc, lists, toPlace } from '#indices/list.ts'
+import { producers } from '#indices/producer.ts'
 import type { ListedRecord, RecordDoc } from '#indices/record.ts'
-import type { StateChange } from '#indices/registry.ts'
+import type { NamedIndex, StateChange } from '#indices/registry.ts'
+import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { DueRange } from '#store/state-port.ts'
+import { kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { batchOf, blockDoc, hash8Of, MAX, MIN, recordDoc, transactionDoc } from './fixture.ts'
-import { kindOf, type Open, shareStore } from './harness.ts'
-import { balanceDoc } from './samples.ts'
+import {
+  balanceDoc,
+  batchOf,
+  blockDoc,
+  createDoc,
+  hash8Of,
+  MAX,
+  MIN,
+  producerDoc,
+  recordDoc,
+  tokenDoc,
+  transactionDoc,
+} from './fixture.ts'
+import { type Open, shareStore } from './harness.ts'
 
 /** Each block adds three rows to list 1, and one row each to list 2 and to the list with the greatest number. */
 const PER_BLOCK = 3
@@ -54,7 +69,42 @@ const due = [
   [MAX, 'e'],
 ].map(([time, owner]) => balanceDoc('iost', String(owner), { next_due: BigInt(time ?? 0), frozen: 1n }))
 
-/** Documents found by position, by hash and by time. */
+const accountDoc = (name: string) => createDoc(accounts, name, { name })
+
+/** Hundreds of names with the same beginning, and their neighbours in byte order. */
+const names: readonly string[] = [
+  ...Array.from({ length: 300 }, (_, at) => `user_${String(at).padStart(3, '0')}`),
+  ...[
+    'user',
+    'user_',
+    'userz',
+    'uses',
+    'use',
+    'usér',
+    '__proto__',
+    '12345',
+    'a.b',
+    'a*b',
+    'a%b',
+    '😀😀',
+    '\u{10ffff}x',
+  ],
+]
+const isTabled = (at: number): boolean => at % 40 === 0
+const tabled = names.filter((_, at) => isTabled(at))
+const nameChanges: readonly StateChange[] = names.flatMap((name): readonly StateChange[] => [
+  { index: accounts, doc: accountDoc(name) },
+  { index: tokens, doc: tokenDoc(name) },
+  { index: producers, doc: producerDoc(name, { listed: name }) },
+])
+const unlisted = names
+  .filter((_, at) => !isTabled(at))
+  .map(name => ({
+    ...{ index: producers, doc: producerDoc(name, { registered: false }) },
+    before: producerDoc(name, { listed: name }),
+  }))
+
+/** Documents found by position, by hash, by time, and by the beginning of their names. */
 export function listCases(open: Open): void {
   const { read, ...shared } = shareStore(open, async writer => {
     for (const first of [0, 2, 5]) {
@@ -65,6 +115,7 @@ export function listCases(open: Open): void {
           (doc, at) => ({ index: lists, doc, ...(first === 0 ? {} : { before: listsAt(first)[at] }) }) as StateChange,
         ),
         ...(first === 0 ? [...due, balanceDoc('iost', 'never')] : []).map(doc => ({ index: balances, doc }) as const),
+        ...(first === 0 ? nameChanges : first === 2 ? unlisted : []),
       ]
       await commitBatch(
         writer,
@@ -81,30 +132,24 @@ export function listCases(open: Open): void {
   })
   const [one, two, greatest] = listsAt(BLOCKS)
 
-  test('records: any range of ordinals is ascending, across batches; adjacent lists do not overlap', async () => {
+  test('records: any range of ordinals is ascending, across batches, within the count of the list; adjacent lists do not overlap', async () => {
     const total = allRows.length
     for (const [first, last] of [
       [1, total],
       [1, 1],
       [total, total],
-      [2, 20],
       [6, 7],
       [5, 4],
+      [-3, 2],
+      [total + 1, 2 ** 40],
     ] as const)
-      expect(await read(view => view.records(one, first, last))).toEqual(listed.slice(first - 1, last))
+      expect(await read(view => view.records(one, first, last))).toEqual(listed.slice(Math.max(0, first - 1), last))
+    expect(await read(view => view.records({ ...one, count: 4 }, 3, 9))).toEqual(listed.slice(2, 4))
+    expect(await read(view => view.records(listDoc(77, 0), 1, 20))).toEqual([])
     expect(await read(view => view.records(two, 1, BLOCKS))).toEqual(listed.filter(({ index }) => index === 2))
     expect(await read(view => view.records(greatest, 3, 4))).toEqual(
       [2, 3].flatMap(height => rowsOf(height).slice(1, 2).map(shown)),
     )
-  })
-
-  test('records: no row is returned beyond the count of the list, or before the first', async () => {
-    const before = { ...one, count: 4 }
-    expect(await read(view => view.records(before, 3, 9))).toEqual(listed.slice(2, 4))
-    expect(await read(view => view.records(before, 5, 9))).toEqual([])
-    expect(await read(view => view.records(one, -3, 2))).toEqual(listed.slice(0, 2))
-    expect(await read(view => view.records(one, 25, 2 ** 40))).toEqual([])
-    expect(await read(view => view.records(listDoc(77, 0), 1, 20))).toEqual([])
   })
 
   test('newRecords: rows of later blocks beyond an ordinal are returned with all their list positions', async () => {
@@ -143,19 +188,15 @@ export function listCases(open: Open): void {
     const find = (value: bigint) => read(view => view.find(transactions, 'hash8', value))
     expect([await find(SHARED), await find(MIN), await find(MAX)]).toEqual([twins, edges.slice(0, 1), edges.slice(1)])
     expect(await find(MAX - 1n)).toEqual([])
-    expect(await read(view => view.find(blocks, 'hash8', hash8Of(0)))).toEqual([blockDoc(0)])
-    expect(await read(view => view.find(blocks, 'base_hash8', hash8Of(0)))).toEqual([
-      blockDoc(6, { base: '{}', base_hash8: hash8Of(0) }),
-    ])
+    const [own, base] = [blockDoc(0), blockDoc(6, { base: '{}', base_hash8: hash8Of(0) })]
+    expect(await read(view => view.find(blocks, 'hash8', hash8Of(0)))).toEqual([own])
+    expect(await read(view => view.find(blocks, 'base_hash8', hash8Of(0)))).toEqual([base])
     expect(await read(view => view.find(blocks, 'base_hash8', hash8Of(6)))).toEqual([])
     const findAny = (values: readonly bigint[]) => read(view => view.findAny(transactions, 'hash8', values))
     const all = [...twins, ...edges].toSorted((a, b) => (a.id < b.id ? -1 : 1))
     expect(await findAny([MAX, MAX - 1n, SHARED, MIN])).toEqual(all)
     expect(await findAny([])).toEqual([])
-    expect(await read(view => view.findAny(blocks, 'hash8', [hash8Of(2), hash8Of(0)]))).toEqual([
-      blockDoc(0),
-      blockDoc(2),
-    ])
+    expect(await read(view => view.findAny(blocks, 'hash8', [hash8Of(2), hash8Of(0)]))).toEqual([own, blockDoc(2)])
   })
 
   test('due: balances after one time and up to another are ordered by time and id, exact to the nanosecond', async () => {
@@ -173,5 +214,45 @@ export function listCases(open: Open): void {
     expect(owners({ after: 0n, until: MAX, limit: 2 })).toEqual(['d', 'a'])
     expect(owners({ until: 0n, limit: 10 })).toEqual(['g', 'f'])
     expect(owners({ after: MIN, until: -1n, limit: 10 })).toEqual([])
+  })
+
+  const found = (index: NamedIndex, text: string, limit: number) =>
+    read(async view => (await view.startingWith(index, text, limit)).map(({ id }) => id))
+  const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+  const expected = (all: readonly string[], text: string, limit: number) =>
+    all
+      .filter(name => name.startsWith(text))
+      .toSorted(byBytes)
+      .slice(0, limit)
+
+  test('startingWith: the first names with a prefix are in byte order, and no character is a wildcard', async () => {
+    const texts = [
+      'u',
+      'use',
+      'user',
+      'user_',
+      'user_2',
+      'user_299',
+      'user_299x',
+      'usé',
+      '_',
+      '__proto__',
+      '1',
+      'a',
+      'a.',
+    ]
+    const odd = ['a*', 'a%', '%', '*', '.', '?', '"', "'", '\\', ' ', '😀', '\u{10ffff}', 'U', 'z', 'x'.repeat(3_000)]
+    for (const text of [...texts, ...odd])
+      for (const limit of [1, 10, 1_000])
+        for (const index of [accounts, tokens])
+          expect([text, await found(index, text, limit)]).toEqual([text, expected(names, text, limit)])
+    const docs = await read(view => view.startingWith(accounts, 'user_29', 3))
+    expect(docs).toEqual(['user_290', 'user_291', 'user_292'].map(accountDoc))
+  })
+
+  test('startingWith: a document that lost its name is not found, whatever the number of earlier ones', async () => {
+    for (const text of ['u', 'user', 'user_', 'user_2', 'use', '12345'])
+      for (const limit of [1, 3, 10, 1_000])
+        expect([text, limit, await found(producers, text, limit)]).toEqual([text, limit, expected(tabled, text, limit)])
   })
 }

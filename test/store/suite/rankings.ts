@@ -5,10 +5,45 @@ import type { StateChange } from '#indices/registry.ts'
 import { type Segment, segments, segmentsId } from '#indices/segment.ts'
 import type { Standing } from '#indices/standing.ts'
 import { tokens as tokenIndex } from '#indices/token.ts'
+import { voteId, votes } from '#indices/vote.ts'
+import { wealth } from '#indices/wealth.ts'
+import { kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { batchOf } from './fixture.ts'
-import { kindOf, type Open, shareStore } from './harness.ts'
-import { balanceDoc, producerDoc, tokenDoc } from './samples.ts'
+import { balanceDoc, batchOf, MAX, MIN, producerDoc, tokenDoc, wealthDoc } from './fixture.ts'
+import { type Open, shareStore } from './harness.ts'
+
+/** More documents than 10,000, above which Elasticsearch refuses `from` by default. */
+const DEEP = 10_250
+const deepOwner = (rank: number): string => `deep${String(rank).padStart(6, '0')}`
+/** Three owners share each amount, so that pages cut through ties. */
+const deepDoc = (rank: number) => wealthDoc(deepOwner(rank), BigInt(DEEP - Math.floor(rank / 3)))
+
+/** Amounts that a double cannot distinguish, ties, zero and negative amounts, with another token in between. */
+const held: readonly (readonly [owner: string, amount: bigint])[] = [
+  ['max', MAX],
+  ['below-max', MAX - 1n],
+  ['odd', 2n ** 53n + 1n],
+  ['even', 2n ** 53n],
+  ['tie-Z', 7n],
+  ['tie-a', 7n],
+  ['tie-é', 7n],
+  ['one', 1n],
+]
+const holders = held.map(([owner, amount]) => balanceDoc('coin', owner, { amount }))
+const others: readonly BalanceDoc[] = [
+  balanceDoc('coin', 'zero'),
+  balanceDoc('coin', 'below', { amount: -5n }),
+  balanceDoc('coin', 'frozen-only', { frozen: 3n }),
+  balanceDoc('coin2', 'max', { amount: 9n }),
+  balanceDoc('Coin', 'max', { amount: 8n }),
+  balanceDoc('aaa', 'max', { frozen: 1n }),
+  balanceDoc('zzz', 'max'),
+]
+const vote = (producer: string, amount: bigint) => ({
+  ...{ id: voteId(producer, 'v'), producer },
+  ...{ voter: 'v', votes: amount },
+})
+const cast = [vote('p1', 5n), vote('p2', 6n), vote('p3', 6n), vote('p4', 0n), vote('p5', 10n)]
 
 /** More members than a page without segments may skip. All but the first and the last few have the same amount. */
 const COUNT = 2_600
@@ -58,11 +93,17 @@ function segmentsOf(index: string, standings: readonly Standing[]): readonly Sta
   ]
 }
 
-/** Pages of counted orders, and members within ranges of them. */
+/** Rankings and groups of state documents, pages of counted orders, and members within ranges of them. */
 export function rankingCases(open: Open): void {
   const { read, ...shared } = shareStore(open, writer => {
     const tokens = ['counted', 'torn', 'emptied']
     const changes: readonly StateChange[] = [
+      ...[...others, ...holders].map(doc => ({ index: balances, doc })),
+      ...cast.map(doc => ({ index: votes, doc })),
+      ...Array.from({ length: DEEP }, (_, at) => ({ index: wealth, doc: deepDoc(DEEP - 1 - at) })),
+      ...Object.entries({ top: MAX, zero: 0n, bottom: MIN }).map(([owner, total]) => ({
+        ...{ index: wealth, doc: wealthDoc(owner, total) },
+      })),
       ...tokens.flatMap(token => docs(token, 0, COUNT)).map(doc => ({ index: balances, doc })),
       leaf('counted', 0, root),
       leaf('counted', 7, cut([0, 300, 800], 1_000)),
@@ -85,6 +126,47 @@ export function rankingCases(open: Open): void {
     ]
     return commitBatch(writer, batchOf(0, 0, { changes }))
   })
+  test('page: positive amounts are descending beyond the precision of doubles, ties by name, in pages of any size', async () => {
+    for (const limit of [1, 2, 3, 7, 100]) {
+      const pages = await read(async view => {
+        const rows: BalanceDoc[] = []
+        for (let offset = 0; offset < holders.length; offset += limit)
+          rows.push(...(await view.page(balances, 'holders', { group: 'coin', offset, limit })))
+        return rows
+      })
+      expect(pages).toEqual(holders)
+    }
+  })
+
+  test('page: one of several positive fields is enough, and groups are exact', async () => {
+    const rows = (order: 'ofOwner' | 'rowsOfOwner', group: string) =>
+      read(view => view.page(balances, order, { group, offset: 0, limit: 100 }))
+    const tokensOf = async (...args: Parameters<typeof rows>) => (await rows(...args)).map(({ token }) => token)
+    expect(await tokensOf('ofOwner', 'max')).toEqual(['Coin', 'aaa', 'coin', 'coin2'])
+    expect(await tokensOf('rowsOfOwner', 'max')).toEqual(['Coin', 'aaa', 'coin', 'coin2', 'zzz'])
+    expect(await rows('ofOwner', 'frozen-only')).toEqual([balanceDoc('coin', 'frozen-only', { frozen: 3n })])
+    expect(await rows('ofOwner', 'below')).toEqual([])
+    for (const group of ['ma', 'MAX', 'max ', '', '*', '%']) expect(await rows('rowsOfOwner', group)).toEqual([])
+  })
+
+  test('page: votes of a voter are in the order of their amounts', async () => {
+    const ofVoter = await read(view => view.page(votes, 'ofVoter', { group: 'v', offset: 0, limit: 10 }))
+    expect(ofVoter.map(({ producer }) => producer)).toEqual(['p5', 'p2', 'p3', 'p1'])
+  })
+
+  test('page: any depth can be read, more than 10,000 rows at once, and nothing beyond the end', async () => {
+    const owners = (offset: number, limit: number) =>
+      read(async view => (await view.page(wealth, 'richest', { offset, limit })).map(({ owner }) => owner))
+    expect(await owners(0, 3)).toEqual(['top', deepOwner(0), deepOwner(1)])
+    expect(await owners(9_999, 4)).toEqual([9_998, 9_999, 10_000, 10_001].map(deepOwner))
+    expect(await owners(DEEP - 1, 10)).toEqual([DEEP - 2, DEEP - 1].map(deepOwner))
+    expect(await owners(DEEP + 3, 10)).toEqual([])
+    expect(await owners(5_000_000_000, 10)).toEqual([])
+    expect(await owners(0, 0)).toEqual([])
+    const rows = await read(view => view.page(wealth, 'richest', { offset: 1, limit: DEEP }))
+    expect(rows).toEqual(Array.from({ length: DEEP }, (_, rank) => deepDoc(rank)))
+  })
+
   const page = (group: string, offset: number, limit: number) =>
     read(view => view.page(balances, 'holders', { group, offset, limit }))
 

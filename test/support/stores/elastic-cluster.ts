@@ -2,8 +2,11 @@ import { until } from '#test/support/wait.ts'
 import { freePorts, type OwnServer, type OwnServers, type Ports } from './elastic-process.ts'
 import { openTroubledLine, type TroubledLine } from './troubled-line.ts'
 
-/** Settings of a server without users and passwords. */
-const OPEN = ['xpack.security.enabled: false']
+/** Settings of a server without users and passwords, in a cluster that drops a server that ends, but none that hangs. */
+const SETTINGS = [
+  'xpack.security.enabled: false',
+  ...['follower_check', 'leader_check'].map(check => `cluster.fault_detection.${check}.timeout: 1h`),
+]
 
 /** Three servers of a cluster, and the lines over which the other servers reach each of them. */
 export type ThreeServers = {
@@ -12,10 +15,7 @@ export type ThreeServers = {
 }
 
 /** A cluster of three servers. No process runs before it is started. */
-export async function threeServers(
-  own: OwnServers,
-  { settings = [] }: { readonly settings?: readonly string[] } = {},
-): Promise<ThreeServers> {
+export async function threeServers(own: OwnServers): Promise<ThreeServers> {
   const names = ['first', 'second', 'third'] as const
   const ports: readonly Ports[] = [await freePorts(), await freePorts(), await freePorts()]
   const lines = await Promise.all(ports.map(({ transport }) => openTroubledLine(`http://127.0.0.1:${transport}`)))
@@ -23,8 +23,7 @@ export async function threeServers(
   const all = [
     `discovery.seed_hosts: [${seen.map(port => `"127.0.0.1:${port}"`).join(', ')}]`,
     `cluster.initial_master_nodes: [${names.join(', ')}]`,
-    ...OPEN,
-    ...settings,
+    ...SETTINGS,
   ]
   const make = (at: 0 | 1 | 2): OwnServer =>
     own.make(names[at], ports[at] as Ports, { settings: [...all, `transport.publish_port: ${seen[at]}`] })

@@ -25,8 +25,6 @@ export type OwnServer = {
   pause(): void
   /** Ends a pause. */
   resume(): void
-  /** Runs a tool of the distribution, such as `bin/elasticsearch-users`, for this server. Returns its output. */
-  run(command: string, ...args: readonly string[]): Promise<string>
 }
 
 type ServerOptions = {
@@ -35,7 +33,6 @@ type ServerOptions = {
   readonly settings?: readonly string[]
   /** Additional files of the folder `config`, by name. */
   readonly files?: Readonly<Record<string, string>>
-  readonly heap?: string
 }
 
 export type OwnServers = Disposable & {
@@ -78,7 +75,7 @@ function makeServer(
   folder: string,
   name: string,
   ports: Ports,
-  { scheme = 'http', settings = [], files = {}, heap = '512m' }: ServerOptions = {},
+  { scheme = 'http', settings = [], files = {} }: ServerOptions = {},
 ): OwnServer {
   const own = join(folder, name)
   const pidFile = join(own, 'pid')
@@ -88,36 +85,31 @@ function makeServer(
   const all = {
     'elasticsearch.yml': [...usual(own, name, ports), ...settings].map(line => `${line}\n`).join(''),
     // Settings for a server that lives for seconds: a small heap, a single-threaded collector, quick compilation.
-    'jvm.options': `-Xms${heap}\n-Xmx${heap}\n-XX:+UseSerialGC\n-XX:TieredStopAtLevel=1\n-Djava.io.tmpdir=${join(own, 'tmp')}\n`,
+    'jvm.options': `-Xms512m\n-Xmx512m\n-XX:+UseSerialGC\n-XX:TieredStopAtLevel=1\n-Djava.io.tmpdir=${join(own, 'tmp')}\n`,
     ...files,
   }
   for (const [file, text] of Object.entries(all)) writeFileSync(join(own, 'config', file), text)
-  const run: OwnServer['run'] = async (command, ...args) => {
+  const start = async (): Promise<void> => {
+    rmSync(pidFile, { force: true })
     // Output goes to a file: a server that outlives this process would keep a pipe open.
     const output = Bun.file(join(own, 'output'))
-    const child = Bun.spawn([SCRIPT, 'run', folder, name, command, ...args], {
+    const child = Bun.spawn([SCRIPT, 'run', folder, name, 'bin/elasticsearch', '-d', '-p', pidFile], {
       stdin: 'ignore',
       stdout: output,
       stderr: output,
     })
     const code = await child.exited
-    const text = await output.text()
-    if (code !== 0) throw new Error(`${command} ended with ${code}:\n${text.slice(-4_000)}`)
-    return text
+    if (code !== 0) throw new Error(`Elasticsearch ended with ${code}:\n${(await output.text()).slice(-4_000)}`)
   }
   const signal = (name: NodeJS.Signals): boolean => process.kill(Number(readFileSync(pidFile, 'utf8')), name)
   return {
     name,
     url: `${scheme}://127.0.0.1:${ports.http}`,
     folder: own,
-    start: async () => {
-      rmSync(pidFile, { force: true })
-      await run('bin/elasticsearch', '-d', '-p', pidFile)
-    },
+    start,
     kill: () => signal('SIGKILL'),
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
-    run,
   }
 }
 

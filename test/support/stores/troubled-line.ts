@@ -13,8 +13,7 @@ export type TroubledLine = {
   close(): Promise<void>
 }
 
-/** `port`: the port of the proxy; absent: any. */
-export async function openTroubledLine(target: string, port = 0): Promise<TroubledLine> {
+export async function openTroubledLine(target: string): Promise<TroubledLine> {
   const to = new URL(target)
   let trouble: Trouble = 'none'
   const all = new Set<Socket>()
@@ -37,7 +36,7 @@ export async function openTroubledLine(target: string, port = 0): Promise<Troubl
     carry(client, upstream)
     carry(upstream, client)
   })
-  await new Promise<void>(ready => server.listen(port, '127.0.0.1', ready))
+  await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     suffer: next => {

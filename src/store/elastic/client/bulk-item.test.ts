@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { type BulkItem, cutRuns, judgeAnswer, rewriteSeenItem, toItem } from './bulk.ts'
 
 const error = (type: string) => ({ type, reason: 'because' })
+const conflict = { status: 409, error: error('version_conflict_engine_exception') }
 type Fate = readonly [
   action: BulkItem['action'] | 'index seen',
   answer: Parameters<typeof judgeAnswer>[1],
@@ -13,11 +14,11 @@ const fates: readonly Fate[] = [
   ['index', { status: 200 }, 'done'],
   ['delete', { status: 200 }, 'done'],
   // The document exists already: for `create` it must have the same content.
-  ['create', { status: 409, error: error('version_conflict_engine_exception') }, 'exists'],
-  ['index', { status: 409, error: error('version_conflict_engine_exception') }, 'done'],
-  ['index seen', { status: 409, error: error('version_conflict_engine_exception') }, 'exists'],
+  ['create', conflict, 'exists'],
+  ['index', conflict, 'done'],
+  ['index seen', conflict, 'exists'],
   ['index seen', { status: 200 }, 'done'],
-  ['delete', { status: 409, error: error('version_conflict_engine_exception') }, 'done'],
+  ['delete', conflict, 'done'],
   ['delete', { status: 404 }, 'done'],
   ['delete', { status: 404, error: error('index_not_found_exception') }, 'wrong'],
   ['index', { status: 404, error: error('index_not_found_exception') }, 'wrong'],
@@ -43,12 +44,9 @@ test('an item: what becomes of it depends on its action and its answer', () => {
 
 test('an item: its length is in bytes, with what was seen of the document', () => {
   expect(toItem('create', { index: 'i', id: 'é"' }, '{"a":1}').bytes).toBe(47)
-  expect(
-    rewriteSeenItem(toItem('create', { index: 'i', id: 'x' }, '{"a":1}'), { seqNo: 7, primaryTerm: 2 }),
-  ).toMatchObject({
-    lines: '{"index":{"_index":"i","_id":"x","if_seq_no":7,"if_primary_term":2}}\n{"a":1}\n',
-    bytes: 77,
-  })
+  const item = toItem('create', { index: 'i', id: 'x' }, '{"a":1}')
+  const lines = '{"index":{"_index":"i","_id":"x","if_seq_no":7,"if_primary_term":2}}\n{"a":1}\n'
+  expect(rewriteSeenItem(item, { seqNo: 7, primaryTerm: 2 })).toMatchObject({ lines, bytes: 77 })
 })
 
 test('runs of items: order and every item are kept, the limit is exceeded only by a single item, and each run is filled', () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Failure } from '#failure/failure.ts'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { failureOf } from '#test/support/refusal.ts'
 import { until } from '#test/support/wait.ts'
 import { openElastic } from '../open-elastic.ts'
 import { connect, createBudget, parseHostUrls } from './connection.ts'
@@ -68,21 +68,20 @@ const failures: readonly (readonly [string, Failure['kind'], retryable: boolean,
   ['/hang', 'unavailable', true, /did not respond to GET \/hang within 100 ms/],
   ['/half', 'unavailable', true, /did not respond to GET \/half within 100 ms/],
 ]
-for (const [path, kind, retryable, message, help] of failures)
-  test(`ask: ${path} is ${kind}`, async () => {
-    const failure = await asked(path)
-    expect([failure.kind, failure.retryable]).toEqual([kind, retryable])
-    expect(failure.message).toMatch(message)
-    if (help !== undefined) expect(failure.help).toMatch(help)
-  })
+test.each(failures)('ask: %s is %s', async (...[path, kind, retryable, message, help]) => {
+  const failure = await asked(path)
+  expect(failure).toMatchObject({ kind, retryable, message: expect.stringMatching(message) })
+  if (help !== undefined) expect(failure.help).toMatch(help)
+})
 
 test('send: the client waits for a server that no longer answers as Elasticsearch: a 404 of a proxy says nothing about a document', async () => {
   const connection = connect({ url })
   await connection.send({ method: 'GET', path: '/200' })
-  for (const path of ['/other', '/404/other-server', '/400/other-server']) {
-    const failure = await failureOf(connection.send({ method: 'GET', path }))
-    expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
-  }
+  for (const path of ['/other', '/404/other-server', '/400/other-server'])
+    expect(await failureOf(connection.send({ method: 'GET', path }))).toMatchObject({
+      kind: 'unavailable',
+      retryable: true,
+    })
   await connection.close()
 })
 
@@ -106,8 +105,7 @@ test('close: a hanging request ends at once and is not sent again', async () => 
   const failure = failureOf(requestJson(connection, { what: 'wait', method: 'GET', path: '/hang' }))
   await until(() => requests !== before)
   await connection.close()
-  expect((await failure).retryable).toBe(false)
-  expect((await failure).message).toContain('was closed')
+  expect(await failure).toMatchObject({ retryable: false, message: expect.stringContaining('was closed') })
   expect(requests - before).toBe(1)
 })
 
@@ -121,13 +119,11 @@ const wrong: readonly (readonly [Parameters<typeof openElastic>[0], string])[] =
   ],
   [{ url: 'https://127.0.0.1:1', prefix: 'p', caFile: import.meta.path }, '(--store-ca) cannot be read'],
 ]
-for (const [options, message] of wrong)
-  test(`openElastic: an invalid setting is refused, ${message}`, async () => {
-    const failure = await failureOf(Promise.resolve(options).then(openElastic))
-    expect(failure.kind).toBe('usage')
-    expect(failure.message).toContain(message)
-    expect(failure.message).not.toContain('hunter2')
-  })
+test.each(wrong)('openElastic: an invalid setting is refused, %j', async (options, message) => {
+  const failure = await failureOf(Promise.resolve(options).then(openElastic))
+  expect([failure.kind, failure.message]).toEqual(['usage', expect.stringContaining(message)])
+  expect(failure.message).not.toContain('hunter2')
+})
 
 test('several hosts: there is one URL for each host, all with the path; other texts are refused', async () => {
   expect(parseHostUrls('https://a:9200,b,[::1]:1/behind/proxy').map(String)).toEqual([
@@ -185,11 +181,34 @@ test('send: while one host hangs every read is answered; a write to it fails as 
   const connection = connect(settings)
   const write = () => connection.send({ method: 'PUT', path: '/a/_doc/1', body: '{}' })
   const both = await Promise.allSettled([write(), write()])
-  const [failed] = both.flatMap(each => (each.status === 'rejected' ? [each.reason] : []))
-  const failure = await failureOf(Promise.reject(failed))
-  expect([failure.kind, failure.retryable]).toEqual(['unavailable', true])
-  expect(failure.message).toContain('it does not answer, and other servers do')
+  const failed = both.flatMap(each => (each.status === 'rejected' ? [each.reason] : []))
+  const message = expect.stringContaining('it does not answer, and other servers do')
+  expect(failed).toMatchObject([{ kind: 'unavailable', retryable: true, message }])
   for (let again = 0; again < 4; again++) expect((await write()).status).toBe(200)
   expect(hung.received.filter(method => method === 'PUT')).toHaveLength(1)
   await connection.close()
+})
+
+test('keys are read while every other request hangs, whatever their number', async () => {
+  const hanging = Promise.withResolvers<void>()
+  let hung = 0
+  const headers = { 'x-elastic-product': 'Elasticsearch' }
+  const fetch = (request: Request): Response | Promise<Response> => {
+    const { pathname } = new URL(request.url)
+    if (pathname === '/x-keys/_search') return Response.json({ hits: { hits: [] } }, { headers })
+    // The list of keys also reads which index of keys is the known one.
+    if (pathname === '/x-meta/_doc/published') return Response.json({ found: false }, { headers, status: 404 })
+    hung += 1
+    if (hung === 32) hanging.resolve()
+    return new Promise<Response>(() => {})
+  }
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch })
+  // None of what hangs gives its place back by itself.
+  const store = openElastic({ url: `http://127.0.0.1:${server.port}`, prefix: 'x', requestTimeoutMs: 3_600_000 })
+  const others = Promise.allSettled(Array.from({ length: 64 }, () => store.identity()))
+  await hanging.promise
+  expect(await store.keys.list(AbortSignal.timeout(600_000))).toEqual([])
+  await server.stop(true)
+  await others
+  await store.close()
 })

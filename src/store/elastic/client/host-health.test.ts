@@ -65,14 +65,11 @@ test('the health of hosts: a successful trial does not clear a host that is doub
 function openChoice(hosts: readonly string[]) {
   const clock = { now: 0 }
   const choice = new HostChoice(hosts, () => clock.now)
-  return {
-    clock,
-    choice,
-    six: () =>
-      Array.from({ length: 6 }, () => choice.next())
-        .toSorted()
-        .join(''),
-  }
+  const six = () =>
+    Array.from({ length: 6 }, () => choice.next())
+      .toSorted()
+      .join('')
+  return { clock, choice, six }
 }
 
 test('the choice of a host: hosts take turns without the silent ones, or all of them if all are silent', () => {

@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import type { AddressInfo } from 'node:net'
-import { createServer, type Server, type Socket } from 'node:net'
-import { failureOf } from '#test/store/suite/harness.ts'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { failureOf } from '#test/support/refusal.ts'
 import { until } from '#test/support/wait.ts'
 import { connect } from './connection.ts'
-import { Host, NoResponse } from './host.ts'
-import type { Request } from './request.ts'
+import { type CopiedRead, Host, hasNoCopy, NoResponse, preferNodes } from './host.ts'
+import { isReading, type Request } from './request.ts'
 
 const HEAD = 'HTTP/1.1 200 OK\r\nX-Elastic-Product: Elasticsearch\r\n'
 const ANSWER = `${HEAD}Content-Length: 2\r\n\r\n{}`
@@ -50,11 +49,7 @@ afterEach(() => {
 const never = (): AbortSignal => new AbortController().signal
 const send = (request: Request, signal = never()) => host.send(request, signal)
 const isClosed = (socket: Socket | undefined) => until(() => socket?.closed === true || socket?.readableEnded === true)
-const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => undefined,
-    (error: unknown) => error,
-  )
+const thrownBy = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 
 test('send: requests share a connection, and their heads have the path, the key and the type of the body', async () => {
   for (const path of ['/a/_search', '/a b\r\nX: y/_search'])
@@ -92,16 +87,6 @@ test('send: a read on a reused connection that closes before the answer is repea
   expect(requests).toHaveLength(5)
 })
 
-test.each([
-  'SSH-2.0-OpenSSH_9.2\r\n\r\n',
-  `${HEAD}Content-Length: 9\r\n\r\n{"a"`,
-  `${HEAD}Transfer-Encoding: chunked\r\n\r\n9\r\n{"a"`,
-  `${HEAD}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`,
-])('send: %j is no answer, or an incomplete one', async text => {
-  answer = socket => socket.end(text)
-  expect(await thrownBy(send(SEARCH))).toBeInstanceOf(NoResponse)
-})
-
 test('send: an abort closes the connection, so that a late answer cannot belong to another request', async () => {
   const stop = new AbortController()
   answer = () => stop.abort()
@@ -131,11 +116,6 @@ test('send: bytes that nobody asked for are not the next answer', async () => {
   expect((await send(SEARCH)).text).toBe('{}')
 })
 
-test('send: a packed answer that nobody asked for is refused', async () => {
-  answer = socket => socket.write(`${HEAD}Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}`)
-  expect(String(await thrownBy(send(SEARCH)))).toContain('compressed')
-})
-
 /** Sends some MB of an answer. */
 function pour(socket: Socket, framing: string, megabytes: number): void {
   socket.write(`${HEAD}${framing}\r\n\r\n`)
@@ -146,13 +126,25 @@ function pour(socket: Socket, framing: string, megabytes: number): void {
   goOn(megabytes)
 }
 
-test.each([
-  [`Content-Length: ${97 * MIB}`],
-  [`Transfer-Encoding: chunked\r\n\r\n${(200 * MIB).toString(16)}`],
-  ['Connection: close'],
-])('send: an answer over the bound is refused, %s', async framing => {
-  answer = socket => pour(socket, framing, 100)
-  expect(String(await thrownBy(send(SEARCH)))).toContain('bytes')
+const refusedAnswers: readonly (readonly [what: string, send: (socket: Socket) => unknown, says?: string])[] = [
+  ['another protocol', socket => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n')],
+  ['a part', socket => socket.end(`${HEAD}Content-Length: 9\r\n\r\n{"a"`)],
+  ['a part of a chunk', socket => socket.end(`${HEAD}Transfer-Encoding: chunked\r\n\r\n9\r\n{"a"`)],
+  ['no chunk', socket => socket.end(`${HEAD}Transfer-Encoding: chunked\r\n\r\nxyz\r\n`)],
+  ['packed', socket => socket.write(`${HEAD}Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}`), 'compressed'],
+  ['too long', socket => pour(socket, `Content-Length: ${97 * MIB}`, 100), 'bytes'],
+  [
+    'a chunk too long',
+    socket => pour(socket, `Transfer-Encoding: chunked\r\n\r\n${(200 * MIB).toString(16)}`, 100),
+    'bytes',
+  ],
+  ['too long without its length', socket => pour(socket, 'Connection: close', 100), 'bytes'],
+]
+test.each(refusedAnswers)('send: an answer is refused that is %s', async (...[, send, says]) => {
+  answer = send
+  const thrown = await thrownBy(host.send(SEARCH, never()))
+  if (says === undefined) expect(thrown).toBeInstanceOf(NoResponse)
+  else expect(String(thrown)).toContain(says)
 })
 
 test('send: all answers at once have one bound, and the memory of one that is given up is free again', async () => {
@@ -219,4 +211,59 @@ test('connection: proxies in the environment are ignored', async () => {
     await connection.close()
     await proxy.stop(true)
   }
+})
+
+const lines = (...heads: readonly object[]): string =>
+  heads.map(head => `${JSON.stringify(head)}\n{"size":0}\n`).join('')
+
+test('requests: GET and the read-only POSTs are reads', () => {
+  const all = ['/a,b/_search', '/_search', '/_msearch', '/_mget', '/a/_count', '/a/_terms_enum']
+  expect(all.filter(path => !isReading({ method: 'POST', path }))).toEqual([])
+  expect(isReading({ method: 'GET', path: '/a' })).toBe(true)
+  for (const path of ['/_bulk', '/a/_refresh', '/a/_pit', '/_aliases'])
+    expect(isReading({ method: 'POST', path })).toBe(false)
+  expect(isReading({ method: 'DELETE', path: '/_search' })).toBe(false)
+})
+
+test('copies to read: reads prefer copies on any of the nodes, and other requests choose none', () => {
+  for (const path of ['/a,b/_search', '/_mget', '/a/_doc/published']) {
+    expect(preferNodes<CopiedRead>({ path, query: { realtime: 'false' } }, ['n1', 'n2'])).toEqual([
+      { path, query: { realtime: 'false', preference: '_prefer_nodes:n1,n2' } },
+    ])
+    expect(preferNodes<CopiedRead>({ path }, [])).toEqual([{ path, query: { preference: '_local' } }])
+  }
+  for (const path of ['/a', '/_search', '/a/_terms_enum', '/_cluster/health'])
+    expect(preferNodes<CopiedRead>({ path }, ['n1'])).toEqual([{ path }])
+})
+
+test('copies to read: each of several searches may use any of the nodes; those of certain copies are unchanged, also where all are on one node', () => {
+  const prefer = (over: object, ...heads: readonly object[]) => {
+    const read = { path: '/_msearch', lines: lines(...heads), ...over }
+    return preferNodes<CopiedRead>(read, ['n1']).map(each => each.lines)
+  }
+  const preference = '_prefer_nodes:n1'
+  expect(prefer({}, { index: 'a' }, { index: 'b' })).toEqual([
+    lines({ preference, index: 'a' }, { preference, index: 'b' }),
+  ])
+  for (const node of ['x', 'y']) {
+    const heads = [
+      { index: 'a', preference: '_only_nodes:x' },
+      { index: 'b', preference: `_only_nodes:${node}` },
+    ]
+    expect(prefer({ isOfNamedCopies: true }, ...heads)).toEqual([lines(...heads)])
+  }
+})
+
+test('copies to read: searches that must use one copy are tried on one node after the other, and then unchanged', () => {
+  const on = (preference: string) => ({
+    path: '/_msearch',
+    lines: lines(...['a', 'a'].map(index => ({ index, preference }))),
+  })
+  const tried = ['_only_nodes:n1', '_only_nodes:n2', 'some text'].map(on)
+  expect(preferNodes<CopiedRead>(on('some text'), ['n1', 'n2'])).toEqual(tried)
+})
+
+test('copies to read: the errors of Elasticsearch without a copy are recognized', () => {
+  expect(hasNoCopy('{"reason":"no data nodes with criteria [n1] found for shard: [a][0]"}')).toBe(true)
+  expect(hasNoCopy('{"hits":[]}')).toBe(false)
 })

@@ -1,11 +1,21 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
+import type { Field, Order } from '#indices/define.ts'
+import { lists } from '#indices/list.ts'
+import { stateIndices } from '#indices/registry.ts'
+import { wealth } from '#indices/wealth.ts'
 import type { Published, View } from '#store/port.ts'
-import { failureOf, kindOf } from '#test/store/suite/harness.ts'
+import { failureOf, kindOf } from '#test/support/refusal.ts'
+import { connect } from '../client/connection.ts'
 import { MISSING_INDEX } from '../client/request.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
-import { EDITION } from '../schema/mappings.ts'
-import { NewerData, openReads, READ_SERVES_MS } from './consistent-read.ts'
+import { EDITION, stateShapes } from '../schema/mappings.ts'
+import { createNames, getStateIndex } from '../schema/names.ts'
+import { NewerData, OutOfDateCopy, openReads, READ_SERVES_MS } from './consistent-read.ts'
+import { createStateCache, createViews } from './open-reading.ts'
+import { getProvedDocs, searchHistory } from './proved-reads.ts'
+import { toQuery } from './search-state.ts'
+import { parseHeight } from './view.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
   end: { height, hash: `h${height}`, time: 0n, lib: height },
@@ -153,18 +163,9 @@ test('read: a copy behind the last known height is read again and never used; a 
   expect([await recreated.read(height), await recreated.read(height)]).toEqual([3, 3])
 })
 
-test('read: documents that stay newer are unavailable, or a deadline after an abort', async () => {
-  const work = () => Promise.reject(new NewerData())
-  const lasting = scripted([4])
-  const refused = await failureOf(lasting.read(work))
-  expect(refused.kind).toBe('unavailable')
-  expect(refused.help).toContain('Start it again')
-  const stop = new AbortController()
-  const abort = async () => {
-    stop.abort()
-    throw new NewerData()
-  }
-  expect(await kindOf(scripted([4]).read(abort, stop))).toBe('deadline')
+test('read: documents that stay newer are unavailable', async () => {
+  const refused = await failureOf(scripted([4]).read(() => Promise.reject(new NewerData())))
+  expect([refused.kind, refused.help]).toEqual(['unavailable', expect.stringContaining('Start it again')])
 })
 
 test('read: a missing index makes the read start again only after another publication', async () => {
@@ -172,4 +173,136 @@ test('read: a missing index makes the read start again only after another public
   const removed = ({ at }: View) => (at.height === 4 ? Promise.reject(gone) : Promise.resolve(at.height))
   expect(await scripted([4, 5]).read(removed)).toBe(5)
   expect(await failureOf(scripted([4]).read(removed))).toBe(gone)
+})
+
+type Connection = ReturnType<typeof connect>
+
+/** The outcome of `work` at a server that gives these answers. */
+async function workAt<T>(
+  answer: (request: Request) => Promise<object>,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T | Error> {
+  const headers = { 'x-elastic-product': 'Elasticsearch' }
+  const server = Bun.serve({ port: 0, fetch: async request => Response.json(await answer(request), { headers }) })
+  const connection = connect({ url: server.url.origin })
+  try {
+    return await work(connection)
+  } catch (error) {
+    return error as Error
+  } finally {
+    await connection.close()
+    await server.stop(true)
+  }
+}
+
+const INDEX = 'iost-transactions-000000'
+const twins = ['000000000002-000001', '000000000007-000001'].map(_id => ({ _id, _source: { hash8: 'hA' } }))
+const search = { query: { terms: { hash8: ['hA', 'hB'] } }, size: 32, wanted: 2 }
+
+test('searchHistory: a copy that lacks the last document is out of date unless its hits are all that was requested', async () => {
+  for (const [over, isCurrent] of [
+    [{}, true],
+    // Hits that share a value do not hide that a copy lacks another value.
+    [{ by: 'hash8' }, false],
+    [{ by: 'hash8', wanted: 1, isEnough: () => true }, true],
+    // A hit other than the requested one does not hide that the copy lacks the requested one.
+    [{ by: 'hash8', wanted: 1, isEnough: () => false }, false],
+  ] as const) {
+    const last = { [INDEX]: ['000000000009-000000', 1] as const }
+    const found = await workAt(
+      async () => ({ hits: { hits: twins } }),
+      connection => searchHistory({ connection, last }, [INDEX], { ...search, ...over }),
+    )
+    expect([over, found instanceof OutOfDateCopy]).toEqual([over, !isCurrent])
+    if (isCurrent) expect<unknown>(found).toEqual(twins)
+  }
+})
+
+test('getProvedDocs: each request proves the indices of its documents, whatever their number', async () => {
+  type Wanted = { readonly _index: string; readonly _id: string }
+  const requests: (readonly Wanted[])[] = []
+  const refs = Array.from({ length: 2_500 }, (_, n) => ({ index: `i${n % 300}`, id: `d${n}` }))
+  const last = Object.fromEntries(refs.map(({ index }) => [index, ['last', 1] as const]))
+  const found = await workAt(
+    async request => {
+      const { docs } = (await request.json()) as { readonly docs: readonly Wanted[] }
+      requests.push(docs)
+      return { docs: docs.map(doc => ({ ...doc, _version: 1, found: true, _source: { id: doc._id } })) }
+    },
+    connection => getProvedDocs({ connection, last }, refs),
+  )
+  if (found instanceof Error) throw found
+  expect(found.map(got => got?.source['id'])).toEqual(refs.map(({ id }) => id))
+  for (const docs of requests) {
+    const proved = new Set(docs.filter(({ _id }) => _id === 'last').map(({ _index }) => _index))
+    expect(docs.filter(({ _index }) => !proved.has(_index))).toEqual([])
+  }
+})
+
+test('state in memory: a full cache drops the oldest document, and one read by several views takes room once', () => {
+  const docs = createStateCache()
+  const doc = { id: 'a' }
+  for (const id of ['0', '1', '1', '1', '2']) docs.put(lists, id, { doc, characters: 3_999_000 })
+  expect([docs.get(lists, '0'), docs.get(lists, '1')]).toEqual([undefined, expect.anything()])
+})
+
+/** The edition of views, the cache that they share, distinguishes them. */
+test('open views: cached documents are shared by views of one batch, for a second, and not after a change, nor if data is damaged', () => {
+  let now = 0
+  const connection = connect({ url: 'http://127.0.0.1:1' })
+  const views = createViews({
+    connection,
+    names: createNames('a'),
+    clock: { elapsed: () => now },
+    hold: () => Promise.reject(),
+  })
+  const edition = (meta: PublishedMeta) => views.open(meta, {}).view.edition
+  const [first, second] = [metaAt(1), metaAt(2)]
+  const begun = edition(first)
+  expect(begun).toBeDefined()
+  now = 999
+  expect(edition(first)).toBe(begun)
+  expect(views.open(first, { damaged: true }).view.edition).toBeUndefined()
+  now = 1_000
+  const later = edition(first)
+  expect(later).not.toBe(begun)
+  const next = edition(second)
+  expect(next).not.toBe(later)
+  views.forget()
+  expect(edition(second)).not.toBe(next)
+})
+
+test('toQuery: a short tie is read from its start, and a long one is limited by a range of names', () => {
+  const richest = { index: wealth, order: wealth.orders.richest, group: undefined }
+  const range = { after: { amount: 9n, name: 'm' }, until: { amount: 9n, name: 'p' } }
+  const toFilters = (tied: number) => toQuery(richest, { ...range, tied }).query.bool.filter.slice(1)
+  const tie = { range: { value: { gte: '9', lte: '9' } } }
+  expect(toFilters(0)).toEqual([tie])
+  expect(toFilters(Number.POSITIVE_INFINITY)).toEqual([tie, { range: { member: { gt: 'm', lte: 'p' } } }])
+})
+
+test('toQuery, stateShapes: each counted order is the sort on disk', () => {
+  const { sort } = stateShapes.state.settings.index
+  for (const index of stateIndices) {
+    const [order] = Object.values<Order>(index.orders)
+    if (!order?.counted) continue
+    const asked = toQuery({ index, order, group: order.group && 'x' }).sort.flatMap(Object.entries)
+    const stored = { field: asked.map(([field]) => field), order: asked.map(([, direction]) => direction) }
+    expect<unknown>([index.name, sort]).toEqual([index.name, stored])
+  }
+})
+
+test('stateShapes: mapped fields of one name have one type in all kinds', () => {
+  const { properties } = stateShapes.state.mappings
+  for (const index of stateIndices)
+    for (const [name, { kind }] of Object.entries<Field>(index.fields)) {
+      const type = properties[name]?.type
+      if (type !== undefined && getStateIndex(index) === 'state')
+        expect([index.name, name, type]).toEqual([index.name, name, kind === 'bool' ? 'boolean' : 'long'])
+    }
+})
+
+test('parseHeight: ids of history begin with the height', () => {
+  const ids = ['000000000007', '000000000007-00001', '000000000012-00001-00002', '', '7', '0000000000071', 'x']
+  expect(ids.map(parseHeight)).toEqual([7, 7, 12, undefined, undefined, undefined, undefined])
 })

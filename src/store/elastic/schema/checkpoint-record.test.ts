@@ -7,16 +7,6 @@ const INVENTORY = {
   indices: { 'x-blocks-000000': ['uuid', 4], 'x-meta-0': ['uuid'] },
   last: { 'x-blocks-000000': ['3', 1] },
 }
-const PUBLISHED = {
-  end: END,
-  batch: 'b',
-  partitions: [0, 2],
-  generations: { blocks: 1 },
-  epoch: 2,
-  mending: true,
-  inventory: INVENTORY,
-  edition: 'e',
-}
 const CHECKPOINT = {
   schema: 1,
   chainId: 1024,
@@ -37,6 +27,9 @@ const CHECKPOINT = {
   mending: true,
   inventory: INVENTORY,
 }
+
+const { end, batch, partitions, generations, epoch, mending, inventory } = CHECKPOINT
+const PUBLISHED = { end, batch, partitions, generations, epoch, mending, inventory, edition: 'e' }
 
 const ABSENT = Symbol('absent')
 
@@ -102,18 +95,7 @@ test.each([
       const isRead = read(source(changed(whole, path, ABSENT))) !== undefined
       expect([path, isRead]).toEqual([path, mayLack])
     }
-    for (const value of [
-      undefined,
-      null,
-      1,
-      'x',
-      [],
-      {},
-      { body: 1 },
-      { body: '' },
-      { body: '[]' },
-      { body: '{"end":' },
-    ])
-      expect(read(value)).toBeUndefined()
+    for (const body of [undefined, 1, '', '[]', '{"end":']) expect(read({ body })).toBeUndefined()
+    for (const value of [undefined, null, 1, 'x', []]) expect(read(value)).toBeUndefined()
   },
 )
