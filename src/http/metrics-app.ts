@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { Failure, type Log } from '#failure/failure.ts'
-import type { Exposition } from '#metrics/expose.ts'
+import type { Exposition } from '#metrics/counters.ts'
 import type { Clock } from '#time/clock.ts'
 import type { HttpCounts } from './counts.ts'
 import { clientAddresses, type Handler, type Service } from './exchange.ts'
