@@ -9,19 +9,6 @@ export class ClientGone extends Error {
   }
 }
 
-type Limits = {
-  readonly ms: number
-  readonly client: AbortSignal
-  /** Set while the request runs: contains a function that ends the request when the service stops. */
-  readonly running?: Set<(reason: Failure) => void> | undefined
-}
-
-/**
- * Extends the deadline, from now on, to `ms` plus the usual time; undefined: no limit. The returned function
- * ends the extension. Once all extensions have ended, the rest of the work has the usual time, from then on.
- */
-type Prolong = (ms: number | undefined) => () => void
-
 export type Deadline = {
   /** Aborts when the request ends before its answer. */
   readonly signal: AbortSignal
@@ -30,13 +17,28 @@ export type Deadline = {
    * of the service.
    */
   readonly over: Promise<never>
-  readonly prolong: Prolong
+  /**
+   * Extends the deadline, from now on, to `ms` plus the usual time; undefined: no limit. The returned function
+   * ends the extension. Once all extensions have ended, the rest of the work has the usual time, from then on.
+   */
+  readonly prolong: (ms: number | undefined) => () => void
   /** Ends the deadline once the answer is complete. */
   end(): void
 }
 
-/** Starts the deadline of a request: `ms` milliseconds, the client's disconnection, or the stop of the service. */
-export function startDeadline({ ms, client, running }: Limits): Deadline {
+/**
+ * Starts the deadline of a request: `ms` milliseconds, the client's disconnection, or the stop of the service, for which
+ * `running` contains a function that ends the request.
+ */
+export function startDeadline({
+  ms,
+  client,
+  running,
+}: {
+  readonly ms: number
+  readonly client: AbortSignal
+  readonly running?: Set<(reason: Failure) => void> | undefined
+}): Deadline {
   const controller = new AbortController()
   const over = Promise.withResolvers<never>()
   // The promise has no observer once the answer is complete.
@@ -55,7 +57,9 @@ export function startDeadline({ ms, client, running }: Limits): Deadline {
     if (isOver || end <= until) return
     until = end
     clearTimeout(timer)
-    timer = Number.isFinite(allMs) ? setTimeout(() => stop(tooLate(allMs)), allMs) : undefined
+    const message = `The request took longer than ${allMs} ms.`
+    const late = () => stop(new PublicFailure('deadline', message, { zh: `处理时间超过 ${allMs} 毫秒。` }))
+    timer = Number.isFinite(allMs) ? setTimeout(late, allMs) : undefined
   }
   const restore = (): void => {
     prolonged -= 1
@@ -84,6 +88,3 @@ export function startDeadline({ ms, client, running }: Limits): Deadline {
     },
   }
 }
-
-const tooLate = (ms: number): PublicFailure =>
-  new PublicFailure('deadline', `The request took longer than ${ms} ms.`, { zh: `处理时间超过 ${ms} 毫秒。` })
