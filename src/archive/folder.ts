@@ -71,6 +71,12 @@ const unreadable = (where: string, cause: unknown): Failure =>
     cause,
   })
 
+/** Some servers answer 401 or 403 for a file that they do not have. */
+const denied = (where: string, status: number): Failure =>
+  new Failure('usage', `${where}: the server answers with status ${status}.`, {
+    help: 'Check that the file is there, and the user and password in the address (https://USER:PASSWORD@HOST/PATH).',
+  })
+
 /** Timeout for reading one part of a file, some megabytes. */
 const TIMEOUT_MS = 60_000
 
@@ -99,11 +105,7 @@ function remoteFolder(location: string): Folder {
       })
       if (response.status >= 500 || response.status === 429)
         throw new Failure('unavailable', `${where}: the server answers with status ${response.status}.`)
-      // Some servers answer so for a file that they do not have.
-      if (response.status === 401 || response.status === 403)
-        throw new Failure('usage', `${where}: the server answers with status ${response.status}.`, {
-          help: 'Check that the file is there, and the user and password in the address (https://USER:PASSWORD@HOST/PATH).',
-        })
+      if (response.status === 401 || response.status === 403) throw denied(where, response.status)
       return response
     } catch (cause) {
       throw cause instanceof Failure ? cause : unreadable(where, cause)

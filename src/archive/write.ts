@@ -65,12 +65,8 @@ async function fileWriter(folder: string, from: number): Promise<FileWriter> {
       const first = lines[0]?.height ?? from
       const range = { from: first, to: first + lines.length - 1 }
       const length = Buffer.byteLength(text)
-      if (length > MAX_TEXT_BYTES)
-        throw new Failure(
-          'bad_block',
-          `Blocks ${first} to ${range.to} have ${length} bytes, which no reader of archives accepts.`,
-          { retryable: false },
-        )
+      const fault = `Blocks ${first} to ${range.to} have ${length} bytes, which no reader of archives accepts.`
+      if (length > MAX_TEXT_BYTES) throw new Failure('bad_block', fault, { retryable: false })
       // Higher levels of zstd save a few per cent and take many times as long.
       const part = await Bun.zstdCompress(Buffer.from(text), { level: 9 })
       chunks.push({ ...range, offset: bytes, bytes: part.byteLength, sha256: sha256(part) })
@@ -85,7 +81,7 @@ async function fileWriter(folder: string, from: number): Promise<FileWriter> {
       await file.sync()
       await file.close()
       // File names sort in the order of their blocks: at two blocks a second, ten digits last for 150 years.
-      const name = `${String(from).padStart(10, '0')}-${String(to).padStart(10, '0')}.blocks`
+      const name = `${[from, to].map(height => String(height).padStart(10, '0')).join('-')}.blocks`
       await rename(path, join(folder, name))
       return {
         name,

@@ -62,7 +62,7 @@ const liveHandler =
     const end = (failure: Failure): void => outbox.end(formatEvent('end', failureFields(failure, replyOptions)))
     let remove: () => void = () => undefined
     let known: Published | undefined
-    /** A store without new blocks becomes stale, so each heartbeat checks it again. */
+    // A store without new blocks becomes stale, so each heartbeat checks it again.
     const statusEvent = (): string => {
       if (known === undefined) return ':\n\n'
       const fresh = measureFreshness(known, node, clock)
@@ -73,8 +73,7 @@ const liveHandler =
     const leave = feeds.hub.watch({
       published: published => {
         known = published
-        const { height } = published
-        outbox.replace(`id: ${height}\ndata: ${height}\n\n${statusEvent()}`)
+        outbox.replace(`id: ${published.height}\ndata: ${published.height}\n\n${statusEvent()}`)
       },
       beat: () => outbox.beat(statusEvent()),
       end,
