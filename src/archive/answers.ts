@@ -2,7 +2,7 @@ import { encodeBase58 } from '#chain/base58.ts'
 import { decodeOrigInfo, decodeRawHead, headHash } from '#chain/head.ts'
 import { parseAnswer } from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
-import { type BlockLines, damagedFile, findLine, isShownOtherwise, parseBlockCode } from './format.ts'
+import { type BlockLines, damagedFile, findLine, parseBlockCode } from './format.ts'
 import type { Archive } from './reader.ts'
 
 /** A call of a node's RPC. */
@@ -22,8 +22,6 @@ const refused = (code: 2 | 12, message: string): ArchiveAnswer => ({
   status: 400,
   body: encoder.encode(JSON.stringify({ code, message })),
 })
-
-const NOT_FOUND = refused(2, 'block not found')
 
 /**
  * Answers those calls of a node's RPC that concern irreversible blocks, in the form of a node. Blocks of an archive
@@ -45,23 +43,26 @@ export const archiveAnswers =
       case 'getRawBlockByNumber':
         return withBlock(archive, words[0], lines => {
           const raw = findLine(lines, 'r')
-          if (raw !== undefined && raw.length > most * BASE64_GROWTH) return 'too_large'
+          // Four letters of base64 stand for three bytes.
+          if (raw !== undefined && (raw.length * 3) / 4 > most) return 'too_large'
           return raw === undefined
             ? refused(2, 'the archive does not have this raw block')
             : { status: 200, body: new Uint8Array(Buffer.from(raw, 'base64')) }
         })
       case 'getBlockHeaderByRange': {
         const { start, end } = JSON.parse(body ?? '{}') as { readonly start: number; readonly end: number }
-        return formatAnswerList(
-          'block_list',
-          (await within(archive, start, end - 1)).map(({ head }) => head),
-          most,
-        )
+        const heads = (await within(archive, start, end - 1)).map(({ head }) => head)
+        return formatAnswerList('block_list', heads, most)
       }
       case 'getBlockTxsByContract': {
         const { from_block, to_block } = JSON.parse(body ?? '{}') as Record<'from_block' | 'to_block', number>
-        const blocks = await within(archive, from_block, to_block)
-        return formatAnswerList('blocktx_list', blocks.filter(each => !isShownOtherwise(each)).map(listEntry), most)
+        const entries = (await within(archive, from_block, to_block)).flatMap(lines =>
+          // The answer of getBlockByNumber has fields that do not follow from the header and transactions.
+          findLine(lines, 'i') !== undefined || findLine(lines, 'o') !== undefined
+            ? []
+            : [`{"status":"IRREVERSIBLE","block_number":"${lines.height}","tx_list":${lines.transactions}`],
+        )
+        return formatAnswerList('blocktx_list', entries, most)
       }
       case 'getContract':
         return await contract(archive, decodeURIComponent(words[0] ?? ''))
@@ -70,16 +71,10 @@ export const archiveAnswers =
     }
   }
 
-/** Four letters of base64 for three bytes. */
-const BASE64_GROWTH = 4 / 3
-
 const formatAnswerList = (name: string, entries: readonly string[], most: number): ArchiveAnswer | 'too_large' =>
   entries.reduce((sum, { length }) => sum + length, 0) > most
     ? 'too_large'
     : found(`{"${name}":[${entries.join(',')}]}`)
-
-const listEntry = ({ height, transactions }: BlockLines): string =>
-  `{"status":"IRREVERSIBLE","block_number":"${height}","tx_list":${transactions}}`
 
 function chainInfo({ manifest }: Archive): string {
   const { chain_id, net_name, height, hash, time } = manifest
@@ -113,7 +108,7 @@ async function withBlock(
 ): Promise<ArchiveAnswer | 'too_large'> {
   const height = /^[0-9]{1,15}$/.test(word ?? '') ? Number(word) : -1
   const [lines] = height < 0 ? [] : await within(archive, height, height)
-  return lines === undefined ? NOT_FOUND : answer(lines)
+  return lines === undefined ? refused(2, 'block not found') : answer(lines)
 }
 
 /** The result of `read`, which parses lines of a block. Throws Failure 'damaged' when they are wrong. */

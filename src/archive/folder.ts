@@ -77,13 +77,6 @@ const denied = (where: string, status: number): Failure =>
     help: 'Check that the file is there, and the user and password in the address (https://USER:PASSWORD@HOST/PATH).',
   })
 
-const noRange = (where: string, status: number): Failure =>
-  new Failure('usage', `${where}: the server answers a request for a range of bytes with status ${status}.`, {
-    help: 'Use a server that answers range requests with status 206.',
-  })
-
-const isGone = ({ status }: Response): boolean => status === 404 || status === 410
-
 /** Timeout for reading one part of a file, some megabytes. */
 const TIMEOUT_MS = 60_000
 
@@ -125,7 +118,7 @@ function remoteFolder(location: string): Folder {
       const response = await ask(file, before === undefined ? {} : { 'if-none-match': before.etag })
       if (before !== undefined && response.status === 304) return before.text
       const where = `${name}/${file}`
-      if (isGone(response)) throw noArchive(name, file, response.status)
+      if (response.status === 404 || response.status === 410) throw noArchive(name, file, response.status)
       if (response.status !== 200)
         throw new Failure('usage', `${where}: the server answers with status ${response.status}.`)
       const body = await readBoundedBody(response, MAX_FILE_BYTES, where)
@@ -138,9 +131,14 @@ function remoteFolder(location: string): Folder {
     bytes: async (file, from, to) => {
       const where = `${name}/${file}`
       const response = await ask(file, { range: `bytes=${from}-${to - 1}` })
-      if (isGone(response)) throw damagedFile(where, 'it is missing')
+      if (response.status === 404 || response.status === 410) throw damagedFile(where, 'it is missing')
       if (response.status === 416) throw damagedFile(where, `it ends before byte ${to}`)
-      if (response.status !== 206) throw noRange(where, response.status)
+      if (response.status !== 206)
+        throw new Failure(
+          'usage',
+          `${where}: the server answers a request for a range of bytes with status ${response.status}.`,
+          { help: 'Use a server that answers range requests with status 206.' },
+        )
       const part = await readBoundedBody(response, to - from, where)
       if (part === undefined)
         throw damagedFile(where, `the server returned more than the ${to - from} bytes requested from byte ${from} on`)

@@ -159,24 +159,11 @@ export type Chunk = {
 export const CHUNK_BLOCKS = 100
 
 /**
- * A chunk with this number of characters takes no more blocks: an answer made from it stays well below the size limit.
- */
-export const CHUNK_CHARACTERS = 4 * 1024 * 1024
-
-/** Level of zstd: higher levels save a few per cent and take many times as long. */
-const LEVEL = 9
-
-/**
  * Maximum length of a chunk's text in bytes. An archive may come from an untrusted source, and a few bytes
  * can decompress to any size. Nodes send no block of more than 10,000,000 bytes to each other (`OF_EXECUTION`), so a
  * valid chunk is shorter even if its last block is as large and is stored in its raw form too.
  */
 export const MAX_TEXT_BYTES = 48 * 1024 * 1024
-
-/** Nearly all chunks are shorter, compressed or not; longer ones are read one at a time. */
-export const USUAL_TEXT_BYTES = 8 * 1024 * 1024
-
-export const compressed = (text: string): Promise<Uint8Array> => Bun.zstdCompress(Buffer.from(text), { level: LEVEL })
 
 /**
  * The text of a chunk as UTF-8; undefined: it has more than `most` bytes. Throws Failure 'damaged' when the bytes differ
@@ -193,18 +180,13 @@ export async function unpackChunk(
   if (bytes.byteLength !== chunk.bytes || sha256(bytes) !== chunk.sha256)
     throw damagedFile(where, `${what} do not have the hash of the table at its end`)
   try {
-    return await decompressed(bytes, { maxOutputLength: most })
+    return await promisify(zstdDecompress)(bytes, { maxOutputLength: most })
   } catch (error) {
     if ((error as { readonly code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE' && most < MAX_TEXT_BYTES)
       return undefined
     throw damagedFile(where, `${what} cannot be decompressed to at most ${MAX_TEXT_BYTES} bytes`)
   }
 }
-
-const decompressed = promisify(zstdDecompress)
-
-/** The end of a file: the table of its chunks. */
-export const tableText = (chunks: readonly Chunk[]): string => JSON.stringify(chunks)
 
 /** A chunk takes 13 parts of a table (`measureJson`), and has a block at least. */
 const PARTS_OF_CHUNK = 16
@@ -257,8 +239,6 @@ export type ArchivedBlock = {
   readonly code: readonly ContractCode[]
 }
 
-const base64 = (hash: string): string => Buffer.from(decodeBase58(hash)).toString('base64')
-
 /** Placeholder for a signature that is not stored. */
 export const NO_SIGN = { algorithm: 0, sig: '', pubKey: '' }
 
@@ -266,6 +246,7 @@ export const NO_SIGN = { algorithm: 0, sig: '', pubKey: '' }
 export function formatBlockLines({ block, sign = NO_SIGN, raw, code }: ArchivedBlock): BlockLines {
   const { height, version, witness, time } = block
   const info = Buffer.from(formatBlockInfo(block))
+  const base64 = (hash: string): string => Buffer.from(decodeBase58(hash)).toString('base64')
   const head = {
     version,
     parentHash: base64(block.parentHash),
@@ -319,7 +300,6 @@ const MAX_HEAD_BYTES = 512 * 1024
 /** Optional lines of a block: `i`, `o`, `r`, and one for each system contract that it deploys. */
 const MAX_OPTIONAL_LINES = 100
 
-const LINE_FEED = 0x0a
 const FIRST_OF_HEAD = 0x7b
 const FIRST_OF_TRANSACTIONS = 0x5b
 
@@ -335,7 +315,7 @@ export function readLines(
   let at = 0
   /** The next line, if it begins with this byte and has at most `most` bytes; '' otherwise. */
   const line = (first: number | undefined, most = text.length): string => {
-    const end = text.indexOf(LINE_FEED, at)
+    const end = text.indexOf(0x0a, at)
     if (end === -1 || end - at > most || text[at] !== first) return ''
     const read = text.toString('utf8', at, end)
     at = end + 1
@@ -360,7 +340,3 @@ export const findLine = ({ more }: BlockLines, sign: 'r' | 'c' | 'i' | 'o'): str
 /** The code of the contracts that a block deploys. Throws Failure 'bad_block' for a line that is not JSON. */
 export const parseBlockCode = ({ more }: BlockLines): readonly ContractCode[] =>
   more.flatMap(line => (line.startsWith('c') ? [parseAnswer(line.slice(1), 'contract') as ContractCode] : []))
-
-/** Whether the answer of getBlockByNumber has fields that do not follow from the header and transactions. */
-export const isShownOtherwise = (lines: BlockLines): boolean =>
-  findLine(lines, 'i') !== undefined || findLine(lines, 'o') !== undefined

@@ -13,15 +13,25 @@ import {
   readLines,
   readManifest,
   sha256,
-  USUAL_TEXT_BYTES,
   unpackChunk,
 } from './format.ts'
 
-/** `sizeOf`: the size of a value in characters; 0 without it. */
-type Bounds<T> = { readonly most: number; readonly characters?: number; readonly sizeOf?: (value: T) => number }
+/** Nearly all chunks are shorter, compressed or not; longer ones are read one at a time. */
+const USUAL_TEXT_BYTES = 8 * 1024 * 1024
 
-/** Caches one value per key; beyond `most` values, or `characters` in values that have arrived, it drops the oldest. */
-export function createMemo<T>({ most, characters = 0, sizeOf = () => 0 }: Bounds<T>) {
+/**
+ * Caches one value per key; beyond `most` values, or `characters` in values that have arrived, it drops the oldest.
+ * `sizeOf`: the size of a value in characters; 0 without it.
+ */
+export function createMemo<T>({
+  most,
+  characters = 0,
+  sizeOf = () => 0,
+}: {
+  readonly most: number
+  readonly characters?: number
+  readonly sizeOf?: (value: T) => number
+}) {
   const known = new Map<string, Promise<T>>()
   const sizes = new Map<string, number>()
   const drop = (key: string): void => {
@@ -58,15 +68,6 @@ export function createMemo<T>({ most, characters = 0, sizeOf = () => 0 }: Bounds
   }
 }
 
-/**
- * Chunks cached as text: answers for ranges read each chunk twice, and several ranges are read at a time. Chunks of busy
- * blocks have some 4 million characters: two answers for a range need a chunk at almost the same time, so that few
- * suffice.
- */
-const KEPT_CHUNKS = { most: 12, characters: 12_000_000 }
-/** Number of tables cached: blocks are read in order, so only the current file and the next one are needed. */
-const KEPT_TABLES = 4
-
 export type Archive = {
   readonly manifest: ArchiveManifest
   readonly folder: Folder
@@ -92,18 +93,23 @@ export async function openArchive(location: string): Promise<Archive> {
 function parseArchive(folder: Folder, text: string): Archive {
   const manifest = readManifest(text, `${folder.name}/${MANIFEST}`)
   const hash = sha256(text)
-  const tables = createMemo<readonly Chunk[]>({ most: KEPT_TABLES })
-  const chunks = createMemo<readonly BlockLines[]>({ ...KEPT_CHUNKS, sizeOf: countLineCharacters })
+  // Blocks are read in order, so only the tables of the current file and the next one are needed.
+  const tables = createMemo<readonly Chunk[]>({ most: 4 })
+  // Answers for ranges read each chunk twice, and several ranges are read at a time. Chunks of busy blocks have some 4
+  // million characters: two answers for a range need a chunk at almost the same time, so that few suffice.
+  const chunks = createMemo<readonly BlockLines[]>({
+    most: 12,
+    characters: 12_000_000,
+    sizeOf: lines => lines.reduce((sum, { head, transactions }) => sum + head.length + transactions.length, 0),
+  })
   const readLarge = oneAtATime()
   const file = (height: number): ArchiveFile | undefined => findArchiveFile(manifest, height)
-  const tableOf = (of: ArchiveFile): Promise<readonly Chunk[]> => tables(of.name, () => readTable(folder, of))
   const chunkAt: Archive['chunkAt'] = async height => {
     const of = file(height)
-    const chunk = of && (await tableOf(of)).find(({ from, to }) => from <= height && height <= to)
+    const table = of && (await tables(of.name, () => readTable(folder, of)))
+    const chunk = table?.find(({ from, to }) => from <= height && height <= to)
     return of === undefined || chunk === undefined ? undefined : { file: of, chunk }
   }
-  const linesIn = (of: ArchiveFile, chunk: Chunk): Promise<readonly BlockLines[]> =>
-    chunks(`${of.name}/${chunk.from}`, () => readChunk(folder, of, { chunk, readLarge }))
   const archive: Archive = {
     manifest,
     folder,
@@ -113,9 +119,10 @@ function parseArchive(folder: Folder, text: string): Archive {
       for (let next = from; next <= to; ) {
         const found = await chunkAt(next)
         if (found === undefined) throw new Failure('defect', `Block ${next} is not in the archive ${folder.name}.`)
-        const lines = await linesIn(found.file, found.chunk)
-        blocks.push(...lines.slice(next - found.chunk.from, to - found.chunk.from + 1))
-        next = found.chunk.to + 1
+        const { file: of, chunk } = found
+        const lines = await chunks(`${of.name}/${chunk.from}`, () => readChunk(folder, of, { chunk, readLarge }))
+        blocks.push(...lines.slice(next - chunk.from, to - chunk.from + 1))
+        next = chunk.to + 1
       }
       return blocks
     },
@@ -127,18 +134,14 @@ function parseArchive(folder: Folder, text: string): Archive {
       const now = await folder.text(MANIFEST)
       if (sha256(now) === hash) return archive
       const next = parseArchive(folder, now)
-      requireSameFiles(folder, next.manifest, manifest)
+      // Files of an archive never change: a reader may already have loaded blocks from them.
+      for (const [at, { name, sha256: own }] of manifest.files.entries())
+        if (next.manifest.files[at]?.name !== name || next.manifest.files[at].sha256 !== own)
+          throw damagedFile(`${folder.name}/${name}`, 'it was replaced or removed while the archive was read')
       return next
     },
   }
   return archive
-}
-
-/** Files of an archive never change: a reader may already have loaded blocks from them. */
-function requireSameFiles(folder: Folder, now: ArchiveManifest, before: ArchiveManifest): void {
-  for (const [at, file] of before.files.entries())
-    if (now.files[at]?.name !== file.name || now.files[at].sha256 !== file.sha256)
-      throw damagedFile(`${folder.name}/${file.name}`, 'it was replaced or removed while the archive was read')
 }
 
 /** The file that contains a block, by binary search: an archive of mainnet has tens of thousands of files. */
@@ -152,9 +155,6 @@ function findArchiveFile({ files }: ArchiveManifest, height: number): ArchiveFil
   const found = files[low]
   return found !== undefined && found.from <= height ? found : undefined
 }
-
-const countLineCharacters = (lines: readonly BlockLines[]): number =>
-  lines.reduce((sum, { head, transactions }) => sum + head.length + transactions.length, 0)
 
 /** Maximum bytes of a table: an entry has some 170, and a file has a chunk for each 100 blocks or fewer. */
 const MAX_TABLE_BYTES = 16 * 1024 * 1024
@@ -173,12 +173,10 @@ async function readTable(
   return parseChunkTable(Buffer.from(table).toString(), where, to - from + 1)
 }
 
-type ReadingChunk = { readonly chunk: Chunk; readonly readLarge: ReturnType<typeof oneAtATime> }
-
 async function readChunk(
   folder: Folder,
   { name }: ArchiveFile,
-  { chunk, readLarge }: ReadingChunk,
+  { chunk, readLarge }: { readonly chunk: Chunk; readonly readLarge: ReturnType<typeof oneAtATime> },
 ): Promise<readonly BlockLines[]> {
   const where = `${folder.name}/${name}`
   const { from, to, offset, bytes } = chunk

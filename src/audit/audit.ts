@@ -28,65 +28,62 @@ export const spread =
     return height === last || share(height) !== share(height - 1)
   }
 
-/** A temporary store that is filled from the blocks of another one. */
-type Scratch = {
-  /** The last derived block; undefined: none yet. */
-  readonly end: Published | undefined
-  /** Derives up to `at`. A block that cannot be derived throws Failure 'bad_block' or 'defect'. */
-  fill(at: Published, onHeight: (height: number) => void): Promise<void>
-  close(): Promise<void>
-}
-
-/** The source of the blocks of a scratch store. */
-type Origin = {
-  /** The store being audited. Lists record the partitions of that store in which their rows begin. */
-  readonly audited: Pick<Store, 'partitions'>
-  readonly source: AuditSource
-  readonly identity: Identity
-  readonly collect: Collect
-}
-
-async function openScratch(store: Store, { audited, source, identity, collect }: Origin): Promise<Scratch> {
+/**
+ * A temporary store that is filled from the blocks of `source`. Lists record the partitions of the audited store in which
+ * their rows begin.
+ */
+async function openScratch(
+  store: Store,
+  {
+    audited,
+    source,
+    identity,
+    collect,
+  }: {
+    readonly audited: Pick<Store, 'partitions'>
+    readonly source: AuditSource
+    readonly identity: Identity
+    readonly collect: Collect
+  },
+) {
   await store.create()
   const writer = await store.takeOver(identity)
   const partitions = createPartitioning(writer)
-  const derive = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
-  const stages = {
-    deriver: derive,
-    proof: PROVED_BEFORE,
-    clock: systemClock,
-    time: stageTimer(systemClock),
-  }
+  const deriver = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
+  const stages = { deriver, proof: PROVED_BEFORE, clock: systemClock, time: stageTimer(systemClock) }
   let onHeight = (_height: number): void => undefined
   const batches = batching({ ...stages, writer, partitions, bounds: writer.bounds, collect }, ({ end }) =>
     onHeight(end.height),
   )
+  const blocksTo = async function* (to: number): AsyncGenerator<LoadedBlock> {
+    const { checkpoint } = writer
+    const range = { from: (checkpoint?.height ?? -1) + 1, to, parent: checkpoint?.hash }
+    for await (const run of storedBlocks(source, range)) yield* run
+  }
   return {
-    get end() {
-      return writer.checkpoint
-    },
-    fill: async (at, listener) => {
+    /** Derives the stored blocks up to `at`. Resolves with the failure that prevented it, or undefined. */
+    fill: async (at: Published, listener: (height: number) => void): Promise<Failure | undefined> => {
       onHeight = listener
-      partitions.follow((await audited.partitions?.firsts()) ?? ONE_PIECE)
-      const { checkpoint } = writer
-      const range = { from: (checkpoint?.height ?? -1) + 1, to: at.height, parent: checkpoint?.hash }
-      const blocks = flattenRuns(storedBlocks(source, range))
-      await fill({ ...stages, batches }, blocks, { lib: at.lib, signal: source.signal })
-      source.signal.throwIfAborted()
+      try {
+        partitions.follow((await audited.partitions?.firsts()) ?? [0])
+        await fill({ ...stages, batches }, blocksTo(at.height), { lib: at.lib, signal: source.signal })
+        source.signal.throwIfAborted()
+        return undefined
+      } catch (error) {
+        if (error instanceof Failure && (error.kind === 'bad_block' || error.kind === 'defect')) return error
+        throw error
+      }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await batches.settle().catch(() => undefined)
       await writer.release()
     },
   }
 }
 
-/** First heights of the partitions of a store that is not partitioned. */
-const ONE_PIECE: readonly number[] = [0]
-
 /** Lists name the partitions of the audited store; the scratch store itself has only one. */
 function createPartitioning(writer: Writer): Partitioning & { follow(firsts: readonly number[]): void } {
-  let firsts = ONE_PIECE
+  let firsts: readonly number[] = [0]
   let next = (writer.checkpoint?.height ?? -1) + 1
   return {
     follow: known => {
@@ -99,10 +96,6 @@ function createPartitioning(writer: Writer): Partitioning & { follow(firsts: rea
     full: () => false,
     filling: () => writer.partitions?.filling ?? NOTHING_FILLED,
   }
-}
-
-async function* flattenRuns(runs: AsyncIterable<readonly LoadedBlock[]>): AsyncGenerator<LoadedBlock> {
-  for await (const run of runs) yield* run
 }
 
 export type AuditParts = {
@@ -118,15 +111,13 @@ export type AuditParts = {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Progress of an audit; `stage` names the data being checked. */
-type AuditProgress = { readonly stage: string; readonly done: number; readonly of?: number }
-
 export type AuditOptions = {
   /** Number of blocks compared with the node's, evenly spread. */
   readonly sample: number
   readonly signal: AbortSignal
   readonly onFinding: (finding: Finding) => void
-  readonly onProgress: (looked: AuditProgress) => void
+  /** `stage` names the data being checked. */
+  readonly onProgress: (looked: { readonly stage: string; readonly done: number; readonly of?: number }) => void
   /** Collects garbage between documents; absent: a collector that keeps memory use flat. */
   readonly collect?: Collect
 }
@@ -167,52 +158,45 @@ export async function audit(parts: AuditParts, given: AuditOptions): Promise<Aud
   }
   const levelAt = (height: number): ProofLevel => parts.prove ?? recordedLevel(published, height)
   const source: AuditSource = { store, node, lib, levelAt, sampled, signal: options.signal, onUnproved }
-  const scratch = await openScratch(parts.scratch, {
-    audited: store,
-    source,
-    identity,
-    collect: options.collect,
-  })
+  const scratch = await openScratch(parts.scratch, { audited: store, source, identity, collect: options.collect })
   try {
     const audited = await runAudit(parts, options, { scratch, source, published, identity })
-    return { ...audited, notes: [...audited.notes, ...unprovedNote(unproved)] }
+    const [first] = unproved
+    if (first === undefined) return audited
+    const note = `Receipts of ${unproved.size} blocks (the first is ${first}) lost bytes in the node's JSON; the stored receipts cannot be proved without a node. Set --node.`
+    return { ...audited, notes: [...audited.notes, note] }
   } finally {
     await scratch.close()
   }
 }
 
-function unprovedNote(heights: ReadonlySet<number>): readonly string[] {
-  const [first] = heights
-  if (first === undefined) return []
-  return [
-    `Receipts of ${heights.size} blocks (the first is ${first}) lost bytes in the node's JSON; the stored receipts cannot be proved without a node. Set --node.`,
-  ]
-}
-
-type Begun = {
-  readonly scratch: Scratch
-  readonly source: AuditSource
-  readonly published: Published
-  readonly identity: Identity
-}
-
 async function runAudit(
   parts: AuditParts,
   options: Required<AuditOptions>,
-  { scratch, source, published, identity }: Begun,
+  {
+    scratch,
+    source,
+    published,
+    identity,
+  }: {
+    readonly scratch: Awaited<ReturnType<typeof openScratch>>
+    readonly source: AuditSource
+    readonly published: Published
+    readonly identity: Identity
+  },
 ): Promise<AuditResult> {
   const { store } = parts
-  const fill = (at: Published) =>
-    filled(scratch, at, height => options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
+  const derive = (at: Published) =>
+    scratch.fill(at, height => options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
   for (let at = published; ; at = (await store.published()) ?? at) {
-    const failed = await fill(at)
-    if (failed !== undefined) return await damaged(source, { at, failed }, options)
+    const failed = await derive(at)
+    if (failed !== undefined) return await reportDamage(source, { at, failed }, options)
     if (((await store.published())?.height ?? 0) - at.height < NEAR) break
   }
   const stored = await store.audit()
   try {
-    const failed = await fill(stored.at)
-    if (failed !== undefined) return await damaged(source, { at: stored.at, failed }, options)
+    const failed = await derive(stored.at)
+    if (failed !== undefined) return await reportDamage(source, { at: stored.at, failed }, options)
     await compareAll(parts, { stored, identity }, options)
     return { at: stored.at, notes: await compareWithNode(parts, stored, options), complete: true }
   } finally {
@@ -220,36 +204,15 @@ async function runAudit(
   }
 }
 
-/** Derives the stored blocks up to `at`. Resolves with the failure that prevented it, or undefined. */
-async function filled(
-  scratch: Scratch,
-  at: Published,
-  onHeight: (height: number) => void,
-): Promise<Failure | undefined> {
-  try {
-    await scratch.fill(at, onHeight)
-    return undefined
-  } catch (error) {
-    if (error instanceof Failure && (error.kind === 'bad_block' || error.kind === 'defect')) return error
-    throw error
-  }
-}
-
 /** Reports every block from which deriving is impossible. */
-async function damaged(
+async function reportDamage(
   source: AuditSource,
   { at, failed }: { readonly at: Published; readonly failed: Failure },
   { onFinding }: AuditOptions,
 ): Promise<AuditResult> {
-  const tell = (id: string, reason: string): void =>
-    onFinding({
-      index: blocks.name,
-      id,
-      field: 'document',
-      stored: reason,
-      expected: 'a block that follows its parent',
-      by: 'replay',
-    })
+  const expected = 'a block that follows its parent'
+  const tell = (id: string, stored: string): void =>
+    onFinding({ index: blocks.name, id, field: 'document', stored, expected, by: 'replay' })
   let count = 0
   for await (const { height, reason } of damagedBlocks(source, at.height)) {
     tell(blockId(height), reason)
@@ -279,13 +242,10 @@ async function compareAll(
   const corrections = createCorrections(writer)
   try {
     for (const index of [...historyIndices, ...stateIndices]) {
-      const looked = counting(index.name, options)
-      const sides: Sides = { stored, expected, scratch, corrections, found: onFinding, onProgress: looked }
+      const onProgress = counting(index.name, options)
+      const sides: Sides = { stored, expected, scratch, corrections, found: onFinding, onProgress }
       await compareIndex(sides, index)
-      if (index === lists) {
-        const rows = counting('rows of lists', options)
-        await compareRows({ ...sides, onProgress: rows })
-      }
+      if (index === lists) await compareRows({ ...sides, onProgress: counting('rows of lists', options) })
     }
     await corrections.end()
     const truth = await compareRecord({ stored, expected, identity }, { found: onFinding, nowMs: clock.now() })
@@ -306,28 +266,19 @@ function counting(stage: string, { onProgress, signal, collect }: Required<Audit
   }
 }
 
-/** Compares with the node's storage; documents corrected in the meantime are read again. */
+/** Compares with the node's storage; documents corrected in the meantime are read again. Returns why it could not. */
 async function compareWithNode(
   { store, writer, node }: AuditParts,
   stored: Audit,
   options: Required<AuditOptions>,
 ): Promise<readonly string[]> {
   if (node === undefined) return []
-  if (writer === undefined) return await compareStorage(node, stored, options)
-  const now = await store.audit()
-  try {
-    return await compareStorage(node, now, options)
-  } finally {
-    await now.close()
-  }
-}
-
-async function compareStorage(node: Node, stored: Audit, options: Required<AuditOptions>): Promise<readonly string[]> {
-  const { onFinding, signal } = options
+  const { onFinding: found, signal } = options
+  const now = writer === undefined ? stored : await store.audit()
   const sides = (stage: string): NodeSides => ({
     node,
-    stored,
-    found: onFinding,
+    stored: now,
+    found,
     onProgress: counting(stage, options),
     signal,
   })
@@ -337,20 +288,16 @@ async function compareStorage(node: Node, stored: Audit, options: Required<Audit
     await compareAccounts(sides("the node's accounts"))
     return []
   } catch (error) {
-    const why = whyNotCompared(error, { node, stored })
-    if (why === undefined) throw error
-    return [`${why}, so balances, votes and accounts were not compared.`]
+    const rest = 'so balances, votes and accounts were not compared.'
+    if (error instanceof OtherHeight)
+      return [
+        `The node returns the state of block ${error.height} only, but block ${now.at.height} is published, ${rest}`,
+      ]
+    // An archive of blocks has no state.
+    if (error instanceof RefusedCall && error.code === NO_SUCH_CALL)
+      return [`${node.name} does not return the state of contracts, ${rest}`]
+    throw error
+  } finally {
+    if (now !== stored) await now.close()
   }
-}
-
-/** The reason to go on without the comparison; undefined: the error is no such reason. */
-function whyNotCompared(
-  error: unknown,
-  { node, stored }: { readonly node: Node; readonly stored: Audit },
-): string | undefined {
-  if (error instanceof OtherHeight)
-    return `The node returns the state of block ${error.height} only, but block ${stored.at.height} is published`
-  // An archive of blocks has no state.
-  const isUnknown = error instanceof RefusedCall && error.code === NO_SUCH_CALL
-  return isUnknown ? `${node.name} does not return the state of contracts` : undefined
 }

@@ -47,7 +47,8 @@ export function findings(shownOfKind = SHOWN): Findings {
   let beyondRepair = 0
   return {
     add: finding => {
-      const kind = formatFindingKind(finding)
+      // Rows of all lists are one kind.
+      const kind = `${finding.index} ${finding.field.replace(/^row \d+$/, 'row')}`
       const before = totals.get(kind) ?? 0
       totals.set(kind, before + 1)
       count += 1
@@ -65,9 +66,6 @@ export function findings(shownOfKind = SHOWN): Findings {
   }
 }
 
-/** The kind of a finding. Rows of all lists are one kind. */
-const formatFindingKind = ({ index, field }: Finding): string => `${index} ${field.replace(/^row \d+$/, 'row')}`
-
 /** `index id field: stored … expected …`. */
 export const findingText = ({ index, id, field, stored, expected, by }: Finding): string =>
   `${index} ${id} ${field}: stored ${cut(stored)} expected ${cut(expected)}${by === 'node' ? ' (node)' : ''}`
@@ -78,13 +76,10 @@ const cut = (text: string): string =>
 export const ABSENT = 'nothing'
 const PRESENT = 'a document'
 
-type Put = Rewrite['put'][number]
-type Remove = Rewrite['remove'][number]
-
 /** Collects the corrections of the store and writes them in batches. */
 type Corrections = {
-  put(put: Put): Promise<void>
-  remove(remove: Remove): Promise<void>
+  put(put: Rewrite['put'][number]): Promise<void>
+  remove(remove: Rewrite['remove'][number]): Promise<void>
   unplace(place: bigint): Promise<void>
   /** Writes the remaining corrections. */
   end(): Promise<void>
@@ -95,15 +90,15 @@ const AT_ONCE = 500
 
 /** Corrections written by `writer`; undefined: nothing is written. */
 export function createCorrections(writer: Pick<Writer, 'rewrite'> | undefined): Corrections {
-  let put: Put[] = []
-  let remove: Remove[] = []
+  let put: Rewrite['put'][number][] = []
+  let remove: Rewrite['remove'][number][] = []
   let unplace: bigint[] = []
   const flush = async (): Promise<void> => {
     const rewrite = { put, remove, unplace }
     put = []
     remove = []
     unplace = []
-    if (writer !== undefined) await writer.rewrite(rewrite)
+    await writer?.rewrite(rewrite)
   }
   const note = async (): Promise<void> => {
     if (put.length + remove.length + unplace.length >= AT_ONCE) await flush()
@@ -181,13 +176,15 @@ async function compareOne(
   await corrections.put({ index, doc: expected })
 }
 
-const differingFields = (index: AnyIndex, stored: object, expected: object) =>
-  Object.keys(index.fields).flatMap(field => {
-    const [is, wanted] = [stored, expected].map(doc => written((doc as Record<string, unknown>)[field]))
-    return is === wanted || is === undefined || wanted === undefined ? [] : [{ field, stored: is, wanted }]
-  })
-
-const written = (value: unknown): string => (value === undefined ? ABSENT : writeJson(value))
+function differingFields(index: AnyIndex, stored: object, expected: object) {
+  const format = (doc: object, field: string): string => {
+    const value = (doc as Record<string, unknown>)[field]
+    return value === undefined ? ABSENT : writeJson(value)
+  }
+  return Object.keys(index.fields)
+    .map(field => ({ field, stored: format(stored, field), wanted: format(expected, field) }))
+    .filter(({ stored: is, wanted }) => is !== wanted)
+}
 
 async function findMissing({ stored, expected, found, corrections }: Sides, index: AnyIndex): Promise<void> {
   for await (const page of expected.scan(index)) {
@@ -256,14 +253,12 @@ async function comparePage(sides: Sides, expected: readonly PlacedRow[], stored:
       by: 'replay',
     })
     if (id === undefined) await sides.corrections.unplace(place)
-    else await putRow(sides, id)
+    else {
+      // The row is stored again with all its places.
+      const doc = await sides.scratch.read(view => view.get(records, id))
+      if (doc !== undefined) await sides.corrections.put({ index: records, doc })
+    }
   }
-}
-
-/** Stores the expected row again, with all its places. */
-async function putRow({ scratch, corrections }: Sides, id: string): Promise<void> {
-  const doc = await scratch.read(view => view.get(records, id))
-  if (doc !== undefined) await corrections.put({ index: records, doc })
 }
 
 /** Keys of lists by their number. */
@@ -284,19 +279,16 @@ export const isAbsurd = ({ height, time, lib }: Published, nowMs: number): boole
   lib < height ||
   lib > height + FASTEST.beside + FASTEST.perSecond * Math.max(0, nowMs / 1_000 - Number(time / 1_000_000_000n))
 
-/** The stored data, the same height derived again, and the chain named by the store. */
-type Recorded = {
-  readonly stored: Pick<Audit, 'at'>
-  readonly expected: Audit
-  readonly identity: Identity
-}
-
 /**
  * Compares the store's record of its end and chain with the blocks. Returns the correct record, or undefined
- * when the stored one is correct.
+ * when the stored one is correct. `expected`: the same height derived again; `identity`: the chain named by the store.
  */
 export async function compareRecord(
-  { stored: { at: stored }, expected, identity }: Recorded,
+  {
+    stored: { at: stored },
+    expected,
+    identity,
+  }: { readonly stored: Pick<Audit, 'at'>; readonly expected: Audit; readonly identity: Identity },
   { found, nowMs }: { readonly found: (finding: Finding) => void; readonly nowMs: number },
 ): Promise<Omit<SettledEnd, 'open'> | undefined> {
   let isRight = true

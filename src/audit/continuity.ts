@@ -20,8 +20,6 @@ export type Continuity = {
   readonly problems: readonly string[]
 }
 
-type Checked = { readonly blocks: number; readonly of: number }
-
 /**
  * Checks that the stored blocks follow each other without a gap and have their transactions: each block's
  * height, its parent's hash, its transactions by hash, and the published hash at the end. With `all` it
@@ -34,7 +32,7 @@ export async function continuity(
     readonly published: Published
     readonly all: boolean
     readonly signal: AbortSignal
-    readonly onProgress?: (looked: Checked) => void
+    readonly onProgress?: (looked: { readonly blocks: number; readonly of: number }) => void
   },
 ): Promise<Continuity> {
   const { published, all, signal, onProgress } = options
@@ -46,7 +44,8 @@ export async function continuity(
   for (const { from, to } of runs) {
     if (problems.length >= MAX_PROBLEMS) break
     signal.throwIfAborted()
-    const docs = await getBlocks(store, { from, to }, signal)
+    const ids = Array.from({ length: to - from + 1 }, (_, at) => blockId(from + at))
+    const docs = await store.read(view => view.getMany(blocks, ids), { signal, damaged: true })
     for (const [at, doc] of docs.entries()) {
       const height = from + at
       const expected = {
@@ -79,24 +78,15 @@ export function splitHeights(height: number, all: boolean): readonly Run[] {
   return [...chosen].map(run => ({ from: run * RUN, to: Math.min(height, run * RUN + RUN - 1) }))
 }
 
-function getBlocks(
-  store: Pick<Store, 'read'>,
-  { from, to }: Run,
-  signal: AbortSignal,
-): Promise<readonly (BlockDoc | undefined)[]> {
-  const ids = Array.from({ length: to - from + 1 }, (_, at) => blockId(from + at))
-  return store.read(view => view.getMany(blocks, ids), { signal, damaged: true })
-}
-
-/** The values that other documents give for a block; undefined: none do. */
-type Expected = {
-  readonly height: number
-  /** The hash of the parent block. */
-  readonly parent: string | undefined
-  readonly hash: string | undefined
-}
-
-function findBlockProblem(doc: BlockDoc | undefined, { height, parent, hash }: Expected): string | undefined {
+/** `parent`, `hash`: the hashes of the parent block and of this one that other documents give; undefined: none do. */
+function findBlockProblem(
+  doc: BlockDoc | undefined,
+  {
+    height,
+    parent,
+    hash,
+  }: { readonly height: number; readonly parent: string | undefined; readonly hash: string | undefined },
+): string | undefined {
   if (doc === undefined) return `block ${height} is missing`
   if (doc.height !== height) return `block ${height} is stored as block ${doc.height}`
   if (parent !== undefined && doc.parent_hash !== parent)

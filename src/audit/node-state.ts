@@ -7,21 +7,16 @@ import { balanceId, balances, type Frozen } from '#indices/balance.ts'
 import type { AnyIndex, StateIndex } from '#indices/registry.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { type Node, STORAGE_PAGE } from '#node/port.ts'
-import type { Audit, Published, StoredDocument } from '#store/port.ts'
+import type { Audit, StoredDocument } from '#store/port.ts'
 import { ABSENT, type Finding } from './compare.ts'
-
-/** A set of texts that only tells new ones from known ones: 16 to 32 bytes per text, whatever its length. */
-type Distinct = {
-  /** Adds a text; true when it was not in the set. */
-  add(text: string): boolean
-}
 
 const BEGIN = 1 << 10
 
 /**
- * Stores 64 bits of each text's hash: among ten million, the chance of a collision is below one in a hundred thousand.
+ * A set of texts that only tells new ones from known ones: 16 to 32 bytes per text, whatever its length. It stores 64
+ * bits of each text's hash: among ten million, the chance of a collision is below one in a hundred thousand.
  */
-export function distinct(): Distinct {
+export function distinct() {
   let slots = new BigUint64Array(BEGIN)
   let count = 0
   /** Index of the hash, or of the free slot for it; 0 marks a free slot. */
@@ -36,7 +31,8 @@ export function distinct(): Distinct {
     for (const hash of before) if (hash !== 0n) slots[slotOf(hash)] = hash
   }
   return {
-    add: text => {
+    /** Adds a text; true when it was not in the set. */
+    add: (text: string): boolean => {
       const hash = BigInt(Bun.hash(text)) || 1n
       const at = slotOf(hash)
       if (slots[at] === hash) return false
@@ -57,16 +53,16 @@ export type NodeSides = {
   readonly signal: AbortSignal
 }
 
-/** A field that differs from the node's value. */
-type Difference = Pick<Finding, 'id' | 'field' | 'expected'> & {
-  /** undefined: no document is stored. */
-  readonly stored: string | undefined
-}
-
+/** Reports a field that differs from the node's value; `stored` undefined: no document is stored. */
 const reportDifference = (
   { found }: Pick<NodeSides, 'found'>,
   { name }: AnyIndex,
-  { id, field, stored = ABSENT, expected }: Difference,
+  {
+    id,
+    field,
+    stored = ABSENT,
+    expected,
+  }: Pick<Finding, 'id' | 'field' | 'expected'> & { readonly stored: string | undefined },
 ): void => found({ index: name, id, field, stored, expected, by: 'node' })
 
 /** Thrown when the node's last irreversible block is not, or is no longer, the published one. */
@@ -93,7 +89,7 @@ const storageRows = async function* (
   const met = distinct()
   for (let from: string | undefined; ; ) {
     const page = await node.storage({ contract, type: 'MAP', prefix, from }, signal)
-    requireHeight(page, stored.at)
+    if (page.height !== stored.at.height || page.hash !== stored.at.hash) throw new OtherHeight(page.height)
     const rows = page.rows.filter(([key]) => met.add(key))
     if (rows.length > 0) yield rows.map(([key, value]) => [key.slice(prefix.length), value] as const)
     const furthest = [...page.rows.map(([key]) => key), from ?? ''].sort().at(-1)
@@ -103,33 +99,29 @@ const storageRows = async function* (
   }
 }
 
-function requireHeight(page: { readonly height: number; readonly hash: string }, at: Published): void {
-  if (page.height !== at.height || page.hash !== at.hash) throw new OtherHeight(page.height)
-}
-
-/** Stored documents that have a row in the node's storage. */
-type NodeCounted<I extends StateIndex> = {
-  readonly index: I
-  /** Describes these documents in a finding. */
-  readonly id: string
-  readonly counts: (found: StoredDocument<I>) => boolean
-}
-
-/** Compares the number of stored documents with the number of the node's rows. */
+/** Compares the number of stored documents that count with the number of the node's rows; `id` describes them. */
 async function compareCount<I extends StateIndex>(
   sides: NodeSides,
-  { index, id, counts }: NodeCounted<I>,
+  { index, id, counts }: { readonly index: I; readonly id: string; counts(found: StoredDocument<I>): boolean },
   expected: number,
 ): Promise<void> {
   let stored = 0
   for await (const page of sides.stored.scan(index)) stored += page.filter(counts).length
   if (stored !== expected)
-    reportDifference(sides, index, {
-      id,
-      field: 'documents',
-      stored: String(stored),
-      expected: String(expected),
-    })
+    reportDifference(sides, index, { id, field: 'documents', stored: String(stored), expected: String(expected) })
+}
+
+/** The stored documents of the node's rows, each with its id and the node's value. */
+async function readStored<I extends StateIndex, V>(
+  { stored }: NodeSides,
+  index: I,
+  rows: readonly (readonly [id: string, value: V])[],
+) {
+  const docs = await stored.getMany(
+    index,
+    rows.map(([id]) => id),
+  )
+  return rows.map(([id, value], at) => ({ id, value, doc: docs[at] }))
 }
 
 const AUTH = 'auth.iost'
@@ -155,16 +147,13 @@ type Account = {
 export async function compareAccounts(sides: NodeSides): Promise<void> {
   let there = 0
   for await (const page of storageRows(sides, AUTH, 'auth-')) {
-    const ids = page.map(([name]) => name)
-    const docs = await sides.stored.getMany(accounts, ids)
-    for (const [at, [name, value]] of page.entries()) {
+    for (const { id, value, doc } of await readStored(sides, accounts, page)) {
       there += 1
       const expected = toStoredFields(parseExact(value) as unknown as Account)
       for (const field of ['permissions', 'groups'] as const) {
-        const doc = docs[at]
         const stored = doc && writeJson(doc[field])
         if (stored !== expected[field])
-          reportDifference(sides, accounts, { id: name, field, stored, expected: expected[field] })
+          reportDifference(sides, accounts, { id, field, stored, expected: expected[field] })
       }
     }
     sides.onProgress(page.length)
@@ -206,18 +195,11 @@ export async function compareBalances(sides: NodeSides): Promise<void> {
   for await (const page of storageRows(sides, TOKEN, 'TF')) await compareFrozen(sides, page, due)
   let positive = 0
   const compare = async (amounts: readonly (readonly [id: string, amount: bigint])[]): Promise<void> => {
-    const ids = amounts.map(([id]) => id)
-    const docs = await sides.stored.getMany(balances, ids)
-    for (const [at, [id, amount]] of amounts.entries()) {
+    for (const { id, value: amount, doc } of await readStored(sides, balances, amounts)) {
       if (amount > 0n) positive += 1
-      const stored = docs[at]?.amount
+      const stored = doc?.amount
       if ((stored ?? 0n) !== amount)
-        reportDifference(sides, balances, {
-          id,
-          field: 'amount',
-          stored: stored?.toString(),
-          expected: String(amount),
-        })
+        reportDifference(sides, balances, { id, field: 'amount', stored: stored?.toString(), expected: `${amount}` })
     }
     sides.onProgress(amounts.length)
   }
@@ -243,15 +225,12 @@ const balanceRows = (page: readonly Row[]): readonly Row[] =>
   })
 
 async function compareFrozen(sides: NodeSides, page: readonly Row[], due: Map<string, bigint>): Promise<void> {
-  const rows = balanceRows(page)
-  const ids = rows.map(([id]) => id)
-  const docs = await sides.stored.getMany(balances, ids)
-  for (const [at, [id, value]] of rows.entries()) {
+  for (const { id, value, doc } of await readStored(sides, balances, balanceRows(page))) {
     const entries = decodeFrozen(value)
     const now = sides.stored.at.time
     for (const [amount, time] of entries) if (BigInt(time) <= now) due.set(id, (due.get(id) ?? 0n) + BigInt(amount))
     const locked = writeJson(entries.filter(([, time]) => BigInt(time) > now))
-    const stored = docs[at]?.frozen_list
+    const stored = doc?.frozen_list
     if (writeJson(stored ?? []) !== locked)
       reportDifference(sides, balances, {
         id,
@@ -291,18 +270,11 @@ export async function compareVotes(sides: NodeSides): Promise<void> {
     const rows = page.flatMap(([voter, value]) =>
       parseNodeVotes(value).map(([producer, units]) => [voteId(producer, voter), units] as const),
     )
-    const ids = rows.map(([id]) => id)
-    const docs = await sides.stored.getMany(votes, ids)
-    for (const [at, [id, units]] of rows.entries()) {
+    for (const { id, value: units, doc } of await readStored(sides, votes, rows)) {
       if (units > 0n) positive += 1
-      const stored = docs[at]?.votes
+      const stored = doc?.votes
       if ((stored ?? 0n) !== units)
-        reportDifference(sides, votes, {
-          id,
-          field: 'votes',
-          stored: stored?.toString(),
-          expected: String(units),
-        })
+        reportDifference(sides, votes, { id, field: 'votes', stored: stored?.toString(), expected: `${units}` })
     }
     sides.onProgress(rows.length)
   }

@@ -17,7 +17,7 @@ import { isAbsurd } from './compare.ts'
  */
 export async function lastWhere(top: number | undefined, holds: (height: number) => Promise<boolean>): Promise<number> {
   const [from, until] = top === undefined ? await firstSteps(holds) : await lastSteps(top, holds)
-  let [good, bad] = [from, until]
+  let [good, bad]: Bounds = [from, until]
   while (bad - good > 1) {
     const middle: number = good + Math.floor((bad - good) / 2)
     if (await holds(middle)) good = middle
@@ -26,11 +26,10 @@ export async function lastWhere(top: number | undefined, holds: (height: number)
   return good
 }
 
-type Holds = (height: number) => Promise<boolean>
-/** A height for which `holds` is true, or −1, and a later one for which it is false. */
-type Bounds = readonly [good: number, bad: number]
+/** A height for which the condition holds, or −1, and a later one for which it does not. */
+type Bounds = [good: number, bad: number]
 
-async function firstSteps(holds: Holds): Promise<Bounds> {
+async function firstSteps(holds: (height: number) => Promise<boolean>): Promise<Bounds> {
   let good = -1
   for (let step = 1; ; step *= 2) {
     if (!(await holds(good + step))) return [good, good + step]
@@ -38,23 +37,13 @@ async function firstSteps(holds: Holds): Promise<Bounds> {
   }
 }
 
-async function lastSteps(top: number, holds: Holds): Promise<Bounds> {
+async function lastSteps(top: number, holds: (height: number) => Promise<boolean>): Promise<Bounds> {
   let bad = top + 1
   for (let step = 1; bad - step >= 0; step *= 2) {
     if (await holds(bad - step)) return [bad - step, bad]
     bad -= step
   }
   return [-1, bad]
-}
-
-type AlignParts = {
-  readonly store: Pick<Store, 'name' | 'published' | 'identity'>
-  readonly writer: Writer
-  /** Absent: the stored blocks are trusted. */
-  readonly node?: Node | undefined
-  /** Proof required of the node's block; absent: the level that the store has recorded for its own block. */
-  readonly prove?: ProofLevel | undefined
-  readonly clock: Pick<Clock, 'now'>
 }
 
 /** The end of a store after it was aligned with its node. */
@@ -76,7 +65,7 @@ export type AlignResult = {
  * Blocks are compared by hash, and the last common one is found by bisection. The undo data of the last batches is then
  * applied down to it. With a node, the new end is a block of the node that passed the proofs of loading.
  */
-async function align(parts: AlignParts, signal: AbortSignal): Promise<AlignResult> {
+async function align(parts: RepairParts, signal: AbortSignal): Promise<AlignResult> {
   const { writer, node } = parts
   const identity = await requireChainIdentity(parts, signal)
   const last = findCommonHeight(await writer.endings())
@@ -94,9 +83,11 @@ async function align(parts: AlignParts, signal: AbortSignal): Promise<AlignResul
       { help: 'Wait until the node has that block, or set another node with --node.' },
     )
   const end = await fetchEnd(parts, { height: common, lib }, signal)
-  if (last === undefined || (common === last && writer.unfinished)) return await closed(writer, identity, end)
-  if (common === last) return await settled(parts, identity, end)
-  return (await back(parts, identity, { last, end })) ?? (await closed(writer, identity, end))
+  if (common === last && !writer.unfinished) return await settleEnd(parts, identity, end)
+  const undone = last === undefined || common === last ? undefined : await undoBatches(parts, identity, { last, end })
+  if (undone !== undefined) return undone
+  await writer.settle({ identity, end, open: false })
+  return { way: 'closed', end, identity }
 }
 
 /** The height named by more records than any other, and by at least two. */
@@ -111,7 +102,7 @@ function findCommonHeight(endings: readonly number[]): number | undefined {
  * Identifies the chain by the node's genesis block. Throws 'conflict' if neither the stored block 0 nor the store's
  * record agrees with it.
  */
-async function requireChainIdentity({ store, writer, node }: AlignParts, signal: AbortSignal): Promise<Identity> {
+async function requireChainIdentity({ store, writer, node }: RepairParts, signal: AbortSignal): Promise<Identity> {
   const claimed = await store.identity()
   if (claimed === undefined) throw nothingLoaded(store.name)
   if (node === undefined) return claimed
@@ -128,7 +119,7 @@ async function requireLib(node: Node, signal: AbortSignal): Promise<number> {
   throw new Failure('unavailable', `The node does not have the last irreversible block ${libBlock} that it reports.`)
 }
 
-async function lastCommon({ writer, node, store }: AlignParts, top: number, signal: AbortSignal): Promise<number> {
+async function lastCommon({ writer, node, store }: RepairParts, top: number, signal: AbortSignal): Promise<number> {
   const isCommon = async (height: number): Promise<boolean> => {
     signal.throwIfAborted()
     const stored = await writer.blockAt(height)
@@ -142,38 +133,38 @@ async function lastCommon({ writer, node, store }: AlignParts, top: number, sign
   })
 }
 
-/** The height of the last common block, and of the node's last irreversible one. */
-type EndPlace = { readonly height: number; readonly lib: number }
-
-/** The record of a block as the end of the store. It is the node's own block, proved like any loaded one. */
-async function fetchEnd(parts: AlignParts, place: EndPlace, signal: AbortSignal): Promise<Published> {
-  const end = await blockAsEnd(parts, place, signal)
-  const { proved } = parts.writer.checkpoint ?? {}
-  return proved === undefined ? end : { ...end, proved: trimProofs(proved, place.height + 1) }
-}
-
-async function blockAsEnd(
-  { writer, node, store, clock, prove }: AlignParts,
-  { height, lib }: EndPlace,
+/**
+ * The record of the last common block as the end of the store. It is the node's own block, proved like any loaded one.
+ * `lib`: the node's last irreversible block.
+ */
+async function fetchEnd(
+  { writer, node, store, clock, prove }: RepairParts,
+  { height, lib }: { readonly height: number; readonly lib: number },
   signal: AbortSignal,
 ): Promise<Published> {
+  const recorded = writer.checkpoint?.proved
+  const proved = recorded === undefined ? {} : { proved: trimProofs(recorded, height + 1) }
   if (node !== undefined) {
     const parent = height === 0 ? undefined : (await writer.blockAt(height - 1))?.hash
     const level = prove ?? recordedLevel(writer.checkpoint ?? {}, height)
     const at = { from: height, to: height, lib, prove: level, signal }
     const range = parent === undefined ? at : { ...at, parent }
     for await (const { block } of node.blocks(range))
-      return { height, hash: block.hash, time: block.time, lib: Math.max(lib, height) }
+      return { height, hash: block.hash, time: block.time, lib: Math.max(lib, height), ...proved }
     throw new Failure('unavailable', `The node ${node.name} did not return block ${height}.`)
   }
   const stored = await writer.blockAt(height)
   if (stored === undefined) throw new Failure('conflict', `${store.name} has no block ${height}.`)
   const claimed = (await store.published().catch(() => undefined))?.lib ?? height
   const own = { height, hash: stored.hash, time: stored.time }
-  return { ...own, lib: isAbsurd({ ...own, lib: claimed }, clock.now()) ? height : claimed }
+  return { ...own, lib: isAbsurd({ ...own, lib: claimed }, clock.now()) ? height : claimed, ...proved }
 }
 
-async function settled({ store, writer, clock }: AlignParts, identity: Identity, end: Published): Promise<AlignResult> {
+async function settleEnd(
+  { store, writer, clock }: RepairParts,
+  identity: Identity,
+  end: Published,
+): Promise<AlignResult> {
   const claimed = [writer.checkpoint, await store.published().catch(() => undefined)]
   const isSaid = claimed.every(
     each =>
@@ -185,8 +176,8 @@ async function settled({ store, writer, clock }: AlignParts, identity: Identity,
 }
 
 /** Undoes batches down to the end; undefined when the undo data does not reach that far. */
-async function back(
-  { writer, store, clock }: AlignParts,
+async function undoBatches(
+  { writer, store, clock }: RepairParts,
   identity: Identity,
   { last, end }: { readonly last: number; readonly end: Published },
 ): Promise<AlignResult | undefined> {
@@ -202,11 +193,6 @@ async function back(
   const isSaid = Bun.deepEquals(await store.identity(), identity) && !isAbsurd(reached, clock.now())
   if (!isSaid) await writer.settle({ identity, end: { ...reached, lib: end.lib }, open: true })
   return { way: 'back', end: reached, identity, from: last }
-}
-
-async function closed(writer: Writer, identity: Identity, end: Published): Promise<AlignResult> {
-  await writer.settle({ identity, end, open: false })
-  return { way: 'closed', end, identity }
 }
 
 type RepairParts = {

@@ -174,20 +174,14 @@ export const damagedBlocks = async function* (
     const heights = Array.from({ length: Math.min(RUN, to - from + 1) }, (_, at) => from + at)
     const { docs, rebuild } = await stored(source, heights)
     for (const [at, height] of heights.entries()) {
-      const reason = findRebuildFault(() => rebuild(height, previous?.hash))
-      if (reason !== undefined) yield { height, reason }
+      try {
+        rebuild(height, previous?.hash)
+      } catch (error) {
+        if (!(error instanceof Failure) || error.kind !== 'bad_block') throw error
+        yield { height, reason: error.message }
+      }
       previous = docs[at]
     }
-  }
-}
-
-function findRebuildFault(rebuild: () => RebuiltBlock): string | undefined {
-  try {
-    rebuild()
-    return undefined
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'bad_block') return error.message
-    throw error
   }
 }
 
@@ -195,8 +189,6 @@ function findRebuildFault(rebuild: () => RebuiltBlock): string | undefined {
  * The next block: its height, the expected parent hash (undefined: any), and whether it is the last one of the range.
  */
 type Next = { readonly height: number; readonly parent: string | undefined; readonly isLast: boolean }
-
-type Rebuild = (height: number, parent: string | undefined) => RebuiltBlock
 
 async function stored({ store, signal }: AuditSource, heights: readonly number[]) {
   const docs = await store.read(view => view.getMany(blocks, heights.map(blockId)), { signal, damaged: true })
@@ -208,7 +200,7 @@ async function stored({ store, signal }: AuditSource, heights: readonly number[]
   for (let at = 0; at < all.length; at += TRANSACTIONS)
     for (const doc of await read(all.slice(at, at + TRANSACTIONS))) if (doc !== undefined) found.set(doc.id, doc)
   const first = heights[0] ?? 0
-  const rebuild: Rebuild = (height, parentHash) => {
+  const rebuild = (height: number, parentHash: string | undefined): RebuiltBlock => {
     const doc = docs[height - first]
     if (doc === undefined) throw new Failure('bad_block', `Block ${height} is missing.`)
     const own = (ids[height - first] ?? []).map(id => found.get(id))
@@ -217,7 +209,11 @@ async function stored({ store, signal }: AuditSource, heights: readonly number[]
   return { docs, rebuild }
 }
 
-async function readSourceBlock(source: AuditSource, next: Next, rebuild: Rebuild): Promise<LoadedBlock> {
+async function readSourceBlock(
+  source: AuditSource,
+  next: Next,
+  rebuild: Awaited<ReturnType<typeof stored>>['rebuild'],
+): Promise<LoadedBlock> {
   const { node } = source
   const { height, parent } = next
   if (node !== undefined && source.sampled(height)) return await nodeBlock(source, node, next)
@@ -273,7 +269,7 @@ async function fetchSourceCode(source: AuditSource, block: Block): Promise<reado
       if (given !== undefined) code.push(given)
       continue
     }
-    const doc = await storedContract(source, id)
+    const doc = await readContract(source, id)
     if (doc === undefined && !isSystemContract(id)) continue
     if (doc === undefined)
       throw new Failure('bad_block', `Block ${block.height}: the ABI of its contract ${id} is not stored.`)
@@ -283,7 +279,7 @@ async function fetchSourceCode(source: AuditSource, block: Block): Promise<reado
 }
 
 /** Reads the contract without the checks of a serving reader, which would wait for data of another version. */
-async function storedContract({ store, signal }: AuditSource, id: string) {
+async function readContract({ store, signal }: AuditSource, id: string) {
   if (store.audit === undefined)
     // A document that cannot be read counts as missing.
     return await unless(

@@ -85,11 +85,7 @@ export async function withAuditSetup<T>(
     onProgress: stageProgress({ screen, log }, { bar: 'Checking', log: 'Checked stored data.' }),
   }
   try {
-    return await work({
-      parts: { scratch, clock: systemClock, node, prove: values.prove },
-      options,
-      found,
-    })
+    return await work({ parts: { scratch, clock: systemClock, node, prove: values.prove }, options, found })
   } finally {
     screen.bar('')
     node?.close()
@@ -104,19 +100,18 @@ type Outcome = { readonly audited: AuditResult; readonly found: Findings }
 async function compareStore(
   audited: { readonly store: Store; readonly writer?: Writer },
   { parts, options, found }: AuditSetup,
-  signal: AbortSignal,
 ): Promise<Outcome> {
   try {
     return { audited: await audit({ ...parts, ...audited }, options), found }
   } catch (error) {
-    if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was checked.')
+    if (options.signal?.aborted === true) throw new Failure('deadline', 'Stopped before everything was checked.')
     throw error
   }
 }
 
 /** Audits a store by the settings, and writes nothing. */
 const auditStore = (call: CommandCall, store: Store): Promise<Outcome> =>
-  withAuditSetup(call, setup => compareStore({ store }, setup, call.signal))
+  withAuditSetup(call, setup => compareStore({ store }, setup))
 
 /** A line for each finding shown, then the total of each kind, then `end` as the summary. */
 const outcomeLines = (store: Store, { audited, found }: Outcome, end: string): readonly string[] => [
@@ -205,16 +200,13 @@ const repair: Command = {
       await requireUsable(store)
       if (dryRun) return tellAudited(call, store, await auditStore(call, store))
       const { aligned, outcome } = await repairLocked(store, call, restored)
-      if (outcome === undefined) return tellAligned(call, store, aligned)
-      return tellAudited(call, store, outcome)
+      return outcome === undefined ? tellAligned(call, store, aligned) : tellAudited(call, store, outcome)
     })
   },
 }
 
-type Repaired = { readonly aligned: AlignResult; readonly outcome?: Outcome }
-
-/** Repairs the store while no other process can write to it. */
-async function repairLocked(store: Store, call: CommandCall, restored: RestoreOutcome): Promise<Repaired> {
+/** Repairs the store while no other process can write to it. `outcome` undefined: only its end was corrected. */
+async function repairLocked(store: Store, call: CommandCall, restored: RestoreOutcome) {
   const identity = await store.identity()
   if (identity === undefined) throw (await exists(store)) ? nothingLoaded(store.name) : absentStore(store.name)
   return withAuditSetup(call, async setup => {
@@ -224,12 +216,12 @@ async function repairLocked(store: Store, call: CommandCall, restored: RestoreOu
     try {
       const parts = { store, writer, restored, clock, node, prove }
       const { aligned } = await repairStore(parts, call.signal, async () => {
-        outcome = await compareStore({ store, writer }, setup, call.signal)
+        outcome = await compareStore({ store, writer }, setup)
         return outcome.audited
       })
       // Every document was checked, so all stored documents belong there.
       if (outcome !== undefined && countLeft(outcome) === 0) await writer.accept?.()
-      return { aligned, ...(outcome === undefined ? {} : { outcome }) }
+      return { aligned, outcome }
     } finally {
       await writer.release()
     }
@@ -262,22 +254,20 @@ function tellAligned({ values, out }: CommandCall, store: Store, { way, end, fro
 
 function tellAudited({ values, out }: CommandCall, store: Store, outcome: Outcome): 0 | 3 {
   const dryRun = values['dry-run']
-  const left = dryRun ? outcome.found.count : countLeft(outcome)
+  const { found, audited } = outcome
+  const left = dryRun ? found.count : countLeft(outcome)
   if (values.json) out(outcomeJson(store, outcome, { dry_run: dryRun, left }))
-  else for (const line of outcomeLines(store, outcome, formatRepaired(outcome, dryRun, left))) out(line)
+  else {
+    const would = `${found.count - found.beyondRepair} differences would be repaired, nothing was written`
+    const repaired = dryRun ? would : `${found.count - left} differences were repaired, ${left} are left`
+    const end = audited.complete ? repaired : 'nothing was written'
+    for (const line of outcomeLines(store, outcome, found.count === 0 ? 'whole, nothing to repair' : end)) out(line)
+  }
   return left === 0 ? 0 : 3
 }
 
 /** The differences left: all if the state could not be derived, otherwise those from the node, for which nothing is written. */
 const countLeft = ({ audited, found }: Outcome): number => (audited.complete ? found.beyondRepair : found.count)
-
-function formatRepaired({ audited, found }: Outcome, dryRun: boolean, left: number): string {
-  if (found.count === 0) return 'whole, nothing to repair'
-  if (!audited.complete) return 'nothing was written'
-  return dryRun
-    ? `${found.count - found.beyondRepair} differences would be repaired, nothing was written`
-    : `${found.count - left} differences were repaired, ${left} are left`
-}
 
 /** The commands that audit a store, in the order of the help. */
 export const auditCommands: readonly Command[] = [verify, repair]

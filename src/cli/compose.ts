@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import { Failure, type Log } from '#failure/failure.ts'
+import { createCounters } from '#metrics/counters.ts'
 import { createNode } from '#node/archive-node.ts'
-import type { BlockEvent } from '#node/block-requests.ts'
-import type { Node, NodeEvent } from '#node/port.ts'
-import type { WriteEvent } from '#store/elastic/client/sender.ts'
+import type { Node } from '#node/port.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import { absentStore, refuseDifferent } from '#store/failures.ts'
 import type { Store } from '#store/port.ts'
 import { isAbsent } from '#store/servable.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openStateFile } from '#store/sqlite/state-file.ts'
+import { within } from '#time/deadline.ts'
 import type { CommandCall, ExitCode } from './command.ts'
-import { cacheNote, type MetricCounts, nodeCallNote, storeCallNote } from './metrics/catalogue.ts'
+import { catalogue, type MetricCounts, nodeCallNote, storeCallNote } from './metrics/catalogue.ts'
 import type { StoreAddress } from './setting-readers.ts'
 import type { Values } from './settings.ts'
 import { provingThreads, writingThreads } from './threads/loading-threads.ts'
@@ -47,11 +47,18 @@ function openStore(
     leaseMs: values.lease,
     openStateFile: of => openStateFile(join(values.data, of === 'served' ? 'state.sqlite' : 'state-building.sqlite')),
     onEvent: event => {
-      if (event.type === 'retry') counts?.storeRetries.add(1, 'write')
-      tell(log, event)
+      if (event.type === 'blocked')
+        log('error', 'Elasticsearch blocks writes; waiting until it accepts them.', { reason: event.reason })
+      else if (event.type === 'unblocked') log('info', 'Elasticsearch accepts writes again.')
+      else {
+        counts?.storeRetries.add(1, 'write')
+        log('warn', 'Retrying a write.', { reason: event.reason, wait_ms: Math.round(event.waitMs) })
+      }
     },
     onCall,
-    ...(counts === undefined ? {} : { onCacheRead: cacheNote(counts) }),
+    ...(counts === undefined
+      ? {}
+      : { onCacheRead: isHit => counts.cacheReads.add(1, 'state', isHit ? 'hit' : 'miss') }),
     ...(auth === undefined ? {} : { auth }),
     ...(caFile === undefined ? {} : { caFile }),
   })
@@ -69,14 +76,6 @@ export async function withStore<T extends ExitCode | string>(
   } finally {
     await store.close()
   }
-}
-
-/** Logs the reasons for which Elasticsearch makes a loader wait. */
-function tell(log: Log, event: WriteEvent): void {
-  if (event.type === 'blocked')
-    log('error', 'Elasticsearch blocks writes; waiting until it accepts them.', { reason: event.reason })
-  else if (event.type === 'unblocked') log('info', 'Elasticsearch accepts writes again.')
-  else log('warn', 'Retrying a write.', { reason: event.reason, wait_ms: Math.round(event.waitMs) })
 }
 
 /** Credentials from settings take precedence over those in the URL. */
@@ -117,14 +116,18 @@ export async function requireExisting(store: Store): Promise<void> {
   if (isAbsent(differences)) throw absentStore(store.name)
 }
 
-function tellOfBlock(log: Log, { type, ...fields }: BlockEvent): void {
-  if (type === 'lost_bytes')
-    log('warn', "The node's JSON lost bytes of receipts; the receipts are proved by the raw block.", fields)
-  if (type === 'no_raw')
-    log('warn', 'The node does not return a raw block; the text of transactions near the head is not proved.', fields)
-  if (type === 'thread_died')
-    log('error', 'A thread that proves blocks has died; the main thread takes over its work.', fields)
-}
+const BLOCK_EVENTS = {
+  lost_bytes: ['warn', "The node's JSON lost bytes of receipts; the receipts are proved by the raw block."],
+  no_raw: ['warn', 'The node does not return a raw block; the text of transactions near the head is not proved.'],
+  thread_died: ['error', 'A thread that proves blocks has died; the main thread takes over its work.'],
+} as const
+
+const NODE_EVENTS = {
+  heard: ['info', 'A node answers.'],
+  silent: ['warn', 'A node gives no usable answer; it is not used until it does.'],
+  foreign: ['error', 'A node serves another chain than the store; it is not used.'],
+  apart: ['error', 'A node is on another branch than the store; no request is passed on to it.'],
+} as const
 
 type ConnectOptions = {
   /** The program of the threads that prove the blocks of a long load; absent: this thread proves them. */
@@ -148,15 +151,66 @@ export const connectNode = (
         inFlight: values['node-requests'],
         ...(values.prove === undefined ? {} : { prove: values.prove }),
         ...(provingProgram === undefined ? {} : { threads: provingThreads(values, provingProgram) }),
-        onEvent: event => tellOfNode(log, event),
+        onEvent: ({ type, node, detail }) => {
+          const [level, message] = NODE_EVENTS[type]
+          log(level, message, { node, [type === 'heard' ? 'at' : 'reason']: detail })
+        },
         ...(counts === undefined ? {} : { onCall: nodeCallNote(counts) }),
-        onBlockEvent: event => tellOfBlock(log, event),
+        onBlockEvent: ({ type, ...fields }) => {
+          const [level, message] = BLOCK_EVENTS[type]
+          log(level, message, fields)
+        },
       })
 
-function tellOfNode(log: Log, { type, node, detail: reason }: NodeEvent): void {
-  if (type === 'heard') log('info', 'A node answers.', { node, at: reason })
-  if (type === 'silent') log('warn', 'A node gives no usable answer; it is not used until it does.', { node, reason })
-  if (type === 'foreign') log('error', 'A node serves another chain than the store; it is not used.', { node, reason })
-  if (type === 'apart')
-    log('error', 'A node is on another branch than the store; no request is passed on to it.', { node, reason })
+type Chain = {
+  readonly node: Node
+  readonly urls: readonly string[]
+  readonly store: Store
+  readonly counts: MetricCounts
+}
+
+/**
+ * Runs `work` with the node and the store of the settings, both counted, and closes both afterwards in any
+ * case. Throws 'usage' when no node is set.
+ */
+export async function withChain(
+  command: string,
+  { values, log, provingProgram, writingProgram }: CommandCall,
+  work: (chain: Chain) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const counts = createCounters(catalogue)
+  const { node: urls } = values
+  const node = connectNode(values, log, { provingProgram, counts })
+  if (node === undefined || urls === undefined)
+    throw new Failure('usage', `Command '${command}' needs a node.`, {
+      help: 'Set it with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
+    })
+  const running = async (store: Store): Promise<ExitCode> => {
+    try {
+      return await work({ node, urls, store, counts })
+    } finally {
+      node.close()
+    }
+  }
+  return withStore({ values, log }, running, { writingProgram, counts })
+}
+
+/** Milliseconds to read the height: a store that does not answer must not delay the start or the stop. */
+const HEIGHT_MS = 500
+
+/** Logs the start of a service or a load, with the stored height. The returned function logs the end. */
+export async function logRun(
+  { log, version }: Pick<CommandCall, 'log' | 'version'>,
+  message: 'Serving.' | 'Loading.',
+  { store, node, ...own }: { readonly store: Store; readonly node: Node | undefined; readonly url?: string },
+): Promise<() => Promise<void>> {
+  const note = async (text: string): Promise<void> => {
+    const height = await within(store.published(), { ms: HEIGHT_MS }).then(
+      published => published?.height ?? 'none',
+      () => 'unknown',
+    )
+    log('info', text, { ...own, version, store: store.name, node: node?.name ?? 'none', height })
+  }
+  await note(message)
+  return () => note('Stopped.')
 }

@@ -1,7 +1,7 @@
 import { aligned, type Command } from './command.ts'
 import { getStoreAddress } from './compose.ts'
 import { listFlags } from './read-settings.ts'
-import { environmentName, getSetting, type SettingName, settingNames, type Values } from './settings.ts'
+import { environmentName, getSetting, type SettingName, settingNames } from './settings.ts'
 
 const WIDTH = 100
 
@@ -88,19 +88,15 @@ export const config: Command = {
   settings: settingNames,
   examples: ['iostlens config', 'IOSTLENS_LISTEN=0.0.0.0:80 iostlens config --log-level debug'],
   run: async ({ values, shown, origins, out }) => {
+    const store = getStoreAddress(values)
     const rows = settingNames.map(name => [
       `--${name}`,
       environmentName(name),
-      shown.get(name) ?? (name === 'store' ? defaultStore(values) : '(not set)'),
+      // The default store depends on the data folder.
+      shown.get(name) ?? (name === 'store' && store.type === 'sqlite' ? `sqlite:${store.path}` : '(not set)'),
       origins.get(name) ?? 'default',
     ])
     for (const line of aligned([['FLAG', 'VARIABLE', 'VALUE', 'FROM'], ...rows])) out(line)
     return 0
   },
-}
-
-/** The default depends on the data folder. */
-function defaultStore(values: Values): string {
-  const address = getStoreAddress(values)
-  return address.type === 'sqlite' ? `sqlite:${address.path}` : ''
 }

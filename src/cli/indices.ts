@@ -9,7 +9,6 @@ import { withAuditSetup } from './auditing.ts'
 import type { Command, CommandCall, ExitCode } from './command.ts'
 import { getStoreAddress, requireExisting, withStore } from './compose.ts'
 import { progressView } from './progress.ts'
-import type { StoreAddress } from './setting-readers.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
 import { withBar } from './stop.ts'
 
@@ -59,7 +58,14 @@ const indicesPrint: Command = {
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices print --store http://127.0.0.1:9200/iostlens'],
   run: async ({ values, out }) => {
-    out(schemaText(getStoreAddress(values)))
+    const address = getStoreAddress(values)
+    if (address.type === 'sqlite') for (const { sql } of schema) out(`${sql};`)
+    else {
+      const indices = listWantedIndices(createNames(address.prefix)).map(
+        ({ name, alias, into, shape }) => [name, { aliases: { [alias]: {}, [into]: {} }, ...shape }] as const,
+      )
+      out(JSON.stringify(Object.fromEntries(indices), null, 2))
+    }
     return 0
   },
 }
@@ -107,15 +113,6 @@ const indicesMerge: Command = {
     }),
 }
 
-/** The schema that `create` makes in such a store: SQL, or JSON of index names with settings and mappings. */
-function schemaText(address: StoreAddress): string {
-  if (address.type === 'sqlite') return schema.map(({ sql }) => `${sql};`).join('\n')
-  const indices = listWantedIndices(createNames(address.prefix)).map(
-    ({ name, alias, into, shape }) => [name, { aliases: { [alias]: {}, [into]: {} }, ...shape }] as const,
-  )
-  return JSON.stringify(Object.fromEntries(indices), null, 2)
-}
-
 const indicesMigrate: Command = {
   name: 'indices migrate',
   summary: 'bring a store of another version up to this one while it is served',
@@ -133,48 +130,37 @@ const indicesMigrate: Command = {
     'iostlens indices migrate --store http://127.0.0.1:9200/iostlens',
     'iostlens indices migrate --delete-old --store http://127.0.0.1:9200/iostlens',
   ],
-  run: async call => {
-    return withStore(call, store => {
+  run: call =>
+    withStore(call, store => {
       const message = `Stopped before the migration was complete; ${store.name} still serves the old data.`
       const stopped = new Failure('deadline', message, { help: 'Run it again to continue.' })
-      return withBar(call, stopped, () => migrated(call, store))
-    })
-  },
+      return withBar(call, stopped, () => migrate(call, store))
+    }),
 }
 
 /** Plans, migrates and removes replaced indices, as far as the settings ask for it. */
-async function migrated(call: CommandCall, store: Store): Promise<ExitCode> {
+async function migrate(call: CommandCall, store: Store): Promise<ExitCode> {
   const { values, out } = call
-  const plan = await store.migrating.plan()
-  for (const reason of plan.reasons) out(reason)
-  if (values['dry-run']) return announced(call, plan)
-  if (plan.way === 'none') {
+  const { way, reasons, leftovers } = await store.migrating.plan()
+  for (const reason of reasons) out(reason)
+  if (values['dry-run']) {
+    for (const name of leftovers) out(`${name}: replaced, no longer served`)
+    out(way === 'none' ? 'There is nothing to do.' : 'Everything would be derived again, audited and replaced.')
+    return way === 'none' && (leftovers.length === 0 || !values['delete-old']) ? 0 : 3
+  }
+  if (way === 'none') {
     await store.migrating.reopen?.()
     out(`${store.name} matches this version; there is nothing to migrate.`)
   } else {
-    if (!(await derived(call, store))) return 3
+    if (!(await deriveAgain(call, store))) return 3
     out(`${store.name} now serves the new data.`)
   }
-  await removed(call, store)
+  await handleLeftovers(call, store)
   return 0
 }
 
-const WAYS = {
-  none: 'There is nothing to do.',
-  derive: 'Everything would be derived again, audited and replaced.',
-} as const
-
-function announced(
-  { out, values }: CommandCall,
-  { way, leftovers }: Awaited<ReturnType<Store['migrating']['plan']>>,
-): 0 | 3 {
-  for (const name of leftovers) out(`${name}: replaced, no longer served`)
-  out(WAYS[way])
-  return way === 'none' && (leftovers.length === 0 || !values['delete-old']) ? 0 : 3
-}
-
 /** Derives the new data; true when it is whole and now served. */
-async function derived(call: CommandCall, store: Store): Promise<boolean> {
+async function deriveAgain(call: CommandCall, store: Store): Promise<boolean> {
   const { screen, log, out, signal } = call
   const view = progressView({ screen, log, from: -1 })
   return withAuditSetup(call, ({ parts, options, found }) =>
@@ -200,7 +186,7 @@ async function derived(call: CommandCall, store: Store): Promise<boolean> {
 }
 
 /** Deletes the indices that no service reads any longer with --delete-old; otherwise prints how to delete them. */
-async function removed({ values, out }: CommandCall, store: Store): Promise<void> {
+async function handleLeftovers({ values, out }: CommandCall, store: Store): Promise<void> {
   if (values['delete-old']) {
     for (const name of await store.migrating.removeLeftovers()) out(`${name}: deleted`)
     return

@@ -5,7 +5,7 @@ import { Failure } from '#failure/failure.ts'
 import { checkName, checkNote, createKey, nextKey } from '#keys/key.ts'
 import { groupHolders, type Holder } from '#keys/keyring.ts'
 import { DEFAULT_PLAN, findPlanName, PLANS, type Plan } from '#keys/plan.ts'
-import { type KeyDay, type KeyTerms, USAGE_DAYS } from '#store/keys-port.ts'
+import { type KeyTerms, USAGE_DAYS } from '#store/keys-port.ts'
 import { createFile } from '#store/own-files.ts'
 import type { Store } from '#store/port.ts'
 import { exists } from '#store/servable.ts'
@@ -26,16 +26,16 @@ const NOTHING: KeyUsage = { today: 0, month: 0 }
 async function readKeyUsage(store: Store, now: number): Promise<(id: string) => KeyUsage> {
   const today = Math.floor(now / DAY_MS)
   const usage = new Map<string, KeyUsage>()
-  for (const one of await store.usage.since(today - USAGE_DAYS))
-    usage.set(one.key, added(usage.get(one.key) ?? NOTHING, one, today))
+  for (const { key, day, requests, last } of await store.usage.since(today - USAGE_DAYS)) {
+    const earlier = usage.get(key) ?? NOTHING
+    usage.set(key, {
+      today: earlier.today + (day === today ? requests : 0),
+      month: earlier.month + (day > today - MONTH_DAYS ? requests : 0),
+      last: Math.max(earlier.last ?? 0, last),
+    })
+  }
   return id => usage.get(id) ?? NOTHING
 }
-
-const added = (usage: KeyUsage, { day, requests, last }: KeyDay, today: number): KeyUsage => ({
-  today: usage.today + (day === today ? requests : 0),
-  month: usage.month + (day > today - MONTH_DAYS ? requests : 0),
-  last: Math.max(usage.last ?? 0, last),
-})
 
 function formatKeyState({ revoked, current: { expires } }: Holder, now: number): string {
   if (revoked !== undefined) return `revoked ${timeText(revoked)}`
@@ -63,7 +63,7 @@ function toKeyShape(holder: Holder, { today, month, last }: KeyUsage, now: numbe
     id,
     name: current.name,
     note: current.note ?? null,
-    state: revoked !== undefined ? 'revoked' : formatKeyState(holder, now),
+    state: revoked === undefined ? formatKeyState(holder, now) : 'revoked',
     plan: findPlanName(current) ?? null,
     per_second: current.perSecond,
     per_day: current.perDay,
@@ -205,7 +205,8 @@ const keysRotate: Command = {
   run: onHolder(async ({ values, out, store, id, holder }) => {
     const now = Date.now()
     const { expires } = values
-    const { key, stored } = nextKey(expires === 'never' ? { ...holder, current: withoutEnd(holder.current) } : holder, {
+    const { expires: _, ...endless } = holder.current
+    const { key, stored } = nextKey(expires === 'never' ? { ...holder, current: endless } : holder, {
       now,
       ...(typeof expires === 'number' ? { expires: now + expires } : {}),
     })
@@ -229,8 +230,6 @@ const keysRotate: Command = {
     return 0
   }),
 }
-
-const withoutEnd = ({ expires: _, ...key }: Holder['current']): Holder['current'] => key
 
 const keysAdd: Command = {
   name: 'keys add',
@@ -297,7 +296,23 @@ const keysList: Command = {
       }
       const counted = asked === undefined ? [] : ['TODAY', '30 DAYS', 'LAST USE']
       const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', ...counted, 'STATE', 'NAME']
-      for (const line of aligned([head, ...holders.map(holder => toKeyRow(holder, now, asked?.(holder.id)))])) out(line)
+      const rows = holders.map(holder => {
+        const { id, current, created } = holder
+        const usage = asked?.(id)
+        return [
+          id,
+          String(current.perSecond),
+          String(current.perDay),
+          timeText(created),
+          current.expires === undefined ? '-' : timeText(current.expires),
+          ...(usage === undefined
+            ? []
+            : [String(usage.today), String(usage.month), usage.last === undefined ? '-' : timeText(usage.last)]),
+          formatKeyState(holder, now),
+          current.name,
+        ]
+      })
+      for (const line of aligned([head, ...rows])) out(line)
       return 0
     }),
 }
@@ -319,19 +334,6 @@ const keysRevoke: Command = {
     return 0
   }),
 }
-
-const toKeyRow = (holder: Holder, now: number, usage: KeyUsage | undefined): readonly string[] => [
-  holder.id,
-  String(holder.current.perSecond),
-  String(holder.current.perDay),
-  timeText(holder.created),
-  holder.current.expires === undefined ? '-' : timeText(holder.current.expires),
-  ...(usage === undefined
-    ? []
-    : [String(usage.today), String(usage.month), usage.last === undefined ? '-' : timeText(usage.last)]),
-  formatKeyState(holder, now),
-  holder.current.name,
-]
 
 const keysExport: Command = {
   name: 'keys export',

@@ -118,15 +118,17 @@ export function openServer(
       app.listen(where)
       return app.server
     })
-  if ('path' in address) {
-    const { server, hide } = placeSocket({ ...address, mode }, unix => listenOn({ unix }))
-    return { address, hide, stop: (isAtOnce?: boolean): Promise<void> => server.stop(isAtOnce) }
-  }
-  // By default Elysia would share the port with other processes of the same user.
-  const server = listenOn({ hostname: address.host, port: address.port, reusePort: isShared })
+  const { server, hide } =
+    'path' in address
+      ? placeSocket({ ...address, mode }, unix => listenOn({ unix }))
+      : // By default Elysia would share the port with other processes of the same user.
+        {
+          server: listenOn({ hostname: address.host, port: address.port, reusePort: isShared }),
+          hide: () => undefined,
+        }
   return {
-    address: { host: address.host, port: server.port ?? address.port },
-    hide: () => undefined,
+    address: 'path' in address ? address : { host: address.host, port: server.port ?? address.port },
+    hide,
     stop: (isAtOnce?: boolean): Promise<void> => server.stop(isAtOnce),
   }
 }

@@ -4,11 +4,11 @@ import { requireKnownHosts } from '#node/http.ts'
 import { storedBlocks } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Command, parseToHeight } from './command.ts'
+import { logRun, withChain } from './compose.ts'
 import { countedBlocks, loadCounts } from './metrics/catalogue.ts'
 import { serveMetrics, watchEventLoop } from './metrics/readings.ts'
 import { type ProgressView, progressView } from './progress.ts'
-import { LOADING, LOGGING, NODE, STORE, type Values } from './settings.ts'
-import { logRun, withChain } from './with-chain.ts'
+import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
 
 export const load: Command = {
   name: 'load',
@@ -25,17 +25,19 @@ export const load: Command = {
   ],
   run: call => {
     const { values, version, log, screen, out, signal, droppedLines } = call
+    const address = values['metrics-listen']
     const to = parseToHeight(values)
     return withChain('load', call, async ({ node, urls, store, counts }) => {
       await requireKnownHosts(urls)
       let view: ProgressView | undefined
-      const pace = () => view?.pace()
-      const listener = serveLoadMetrics(values, { counts, store, node, log, version, droppedLines, pace })
+      const exposed = { counts, store, node, log, version, pace: () => view?.pace(), clock: systemClock }
+      const listener = address === undefined ? undefined : serveMetrics(address, exposed)
+      const watching = listener && watchEventLoop(counts, droppedLines)
       try {
         await store.create()
         await node.watch(() => store.identity(), storedBlocks(store))
         const from = await loadedHeight(store)
-        const logEnd = await logRun(log, { message: 'Loading.' }, { version, store, node })
+        const logEnd = await logRun(call, 'Loading.', { store, node })
         view = progressView({ screen, log, from })
         const { height } = await loadChain(
           { node: countedBlocks(node, counts), store },
@@ -56,28 +58,9 @@ export const load: Command = {
         out(height < 0 ? 'Nothing is loaded.' : `Loaded up to block ${height}.`)
         return 0
       } finally {
+        watching?.stop()
         await listener?.stop()
       }
     })
   },
-}
-
-type Exposing = Omit<Parameters<typeof serveMetrics>[1], 'clock'> & {
-  readonly droppedLines: () => number
-}
-
-/** Serves `/metrics` of a load, if an address is set for it. */
-function serveLoadMetrics(
-  { 'metrics-listen': address }: Values,
-  { droppedLines, ...from }: Exposing,
-): { readonly stop: () => Promise<void> } | undefined {
-  if (address === undefined) return undefined
-  const listener = serveMetrics(address, { ...from, clock: systemClock })
-  const watching = watchEventLoop(from.counts, droppedLines)
-  return {
-    stop: () => {
-      watching.stop()
-      return listener.stop()
-    },
-  }
 }

@@ -1,12 +1,7 @@
 import { Failure, type Log, withoutSecrets } from '#failure/failure.ts'
 import { isSystemError, toExitCode } from './command.ts'
-import { droppedLines } from './stderr.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
-
-/** Whether lines of a level are written when `least` is the minimum level. */
-export const isWritten = (level: LogOptions['level'], least: LogOptions['level']): boolean =>
-  LEVELS.indexOf(level) >= LEVELS.indexOf(least)
 
 type LogOptions = {
   readonly level: (typeof LEVELS)[number]
@@ -39,14 +34,14 @@ export function createLog({ level: least, format, write, now = () => new Date() 
 const plainValue = (value: string | number): string =>
   typeof value === 'number' || /^[^\s"=\p{C}]+$/u.test(value) ? String(value) : JSON.stringify(value)
 
-/** How the process is told to write to stderr, before its settings are read: reading them may be what fails. */
-type StderrForm = { readonly format: LogOptions['format']; readonly isDebug: boolean }
-
-/** The form of stderr in a command line, or else in the environment. */
+/**
+ * How a command line, or else the environment, tells the process to write to stderr, before its settings are read:
+ * reading them may be what fails.
+ */
 export function readStderrForm(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
-): StderrForm {
+): { readonly format: LogOptions['format']; readonly isDebug: boolean } {
   const find = (flag: string, variable: string): string | undefined =>
     new RegExp(`(?:^| )--${flag}[= ](\\S+)`).exec(args.join(' '))?.[1] ?? environment[variable]
   return {
@@ -56,7 +51,7 @@ export function readStderrForm(
 }
 
 /** The lines about the error that ends the process; one line for a log collector. The stack only at log level debug. */
-export function describeEnd(error: unknown, { format, isDebug }: StderrForm): readonly string[] {
+export function describeEnd(error: unknown, { format, isDebug }: ReturnType<typeof readStderrForm>): readonly string[] {
   const { message, help } = explainError(error)
   const stack = isDebug && error instanceof Error ? error.stack : undefined
   if (format === 'plain')
@@ -65,27 +60,26 @@ export function describeEnd(error: unknown, { format, isDebug }: StderrForm): re
       ...(help === undefined ? [] : [`  ${help}`]),
       ...(stack === undefined ? [] : [stack]),
     ]
-  return writeLine('error', message, {
-    ...(error instanceof Failure ? { kind: error.kind } : {}),
-    ...(help === undefined ? {} : { help }),
-    exit_code: toExitCode(error),
-    ...(stack === undefined ? {} : { stack }),
-  })
+  const kind = error instanceof Failure ? { kind: error.kind } : {}
+  const remedy = help === undefined ? {} : { help }
+  const trace = stack === undefined ? {} : { stack }
+  return [formatJsonLine('error', message, { ...kind, ...remedy, exit_code: toExitCode(error), ...trace })]
 }
 
 /** The line about log lines that were dropped, with its line end. */
-export function describeDropped(count: number, { format }: StderrForm): string {
+export function describeDropped(count: number, { format }: Pick<LogOptions, 'format'>): string {
   return format === 'plain'
-    ? droppedLines(count)
-    : writeLine('warn', 'Log lines were dropped because they were read too slowly.', { count })
-        .map(line => `${line}\n`)
-        .join('')
+    ? `${count} log lines were dropped because they were read too slowly.\n`
+    : `${formatJsonLine('warn', 'Log lines were dropped because they were read too slowly.', { count })}\n`
 }
 
-function writeLine(level: 'warn' | 'error', message: string, fields: Readonly<Record<string, string | number>>) {
-  const lines: string[] = []
-  createLog({ level: 'debug', format: 'json', write: line => lines.push(line) })(level, message, fields)
-  return lines
+function formatJsonLine(level: 'warn' | 'error', message: string, fields: Readonly<Record<string, string | number>>) {
+  let text = ''
+  const write = (line: string): void => {
+    text = line
+  }
+  createLog({ level: 'debug', format: 'json', write })(level, message, fields)
+  return text
 }
 
 function explainError(error: unknown): { readonly message: string; readonly help?: string | undefined } {

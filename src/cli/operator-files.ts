@@ -71,12 +71,12 @@ function faultOfLabel(label: string): string | undefined {
  */
 export function parsePrices(text: string): NonNullable<ReturnType<Prices['get']>> {
   const json = parseExact(text)
-  const read = (name: string): string => fieldText(json, name)
-  const usd = decimal('usd', read('usd'))
-  const cny = decimal('cny', read('cny'))
-  const rank = read('rank')
+  const [usd, cny] = [readField(json, 'usd'), readField(json, 'cny')]
+  for (const [name, price] of Object.entries({ usd, cny }))
+    if (!isPrice(price)) throw new RangeError(`${name} ${price} is not a decimal number`)
+  const rank = readField(json, 'rank')
   if (!/^[1-9]\d{0,8}$/.test(rank)) throw new RangeError(`rank ${rank} is not a whole number from 1`)
-  const time = read('time')
+  const time = readField(json, 'time')
   // A time without a zone would be interpreted in the zone of this machine.
   if (!/^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/.test(time) || Number.isNaN(Date.parse(time)))
     throw new RangeError(`time ${time} is not an ISO-8601 time with a zone, such as 2026-11-21T08:00:00Z`)
@@ -86,12 +86,7 @@ export function parsePrices(text: string): NonNullable<ReturnType<Prices['get']>
 /** Whether a text is a price as operators give it: a decimal of at most 18 digits on each side of its point. */
 const isPrice = (text: string): boolean => /^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/.test(text)
 
-function decimal(name: string, text: string): string {
-  if (!isPrice(text)) throw new RangeError(`${name} ${text} is not a decimal number`)
-  return text
-}
-
-function fieldText(json: ExactJson, name: string): string {
+function readField(json: ExactJson, name: string): string {
   if (typeof json !== 'object' || json === null || Array.isArray(json) || json instanceof Exact)
     throw new TypeError('the text is not a JSON object')
   const value = (json as Readonly<Record<string, ExactJson>>)[name]
@@ -101,8 +96,6 @@ function fieldText(json: ExactJson, name: string): string {
 }
 
 const DATE = /^\d{4}-\d\d-\d\d$/
-const CURRENCY = /^[A-Z]{3}$/
-const CURRENCY_DEFAULT = 'USD'
 
 /**
  * Parses an operator's prices of IOST by UTC day: lines `2026-11-21,0.0051`, optionally below a header `date,price` or
@@ -121,7 +114,11 @@ export function parsePriceHistory(text: string): NonNullable<ReturnType<PriceHis
     return fault
   })
   if (byDay.size === 0) throw new RangeError('it has no line with a date and a price')
-  return { currency: parseCurrency(head), byDay }
+  if (head === undefined || /^price$/i.test(head)) return { currency: 'USD', byDay }
+  const currency = head.toUpperCase()
+  if (!/^[A-Z]{3}$/.test(currency))
+    throw new RangeError(`line 1 names ${shownLine(head)}, which is not price or a currency of three letters`)
+  return { currency, byDay }
 }
 
 /** The fault in a line; undefined: none. */
@@ -130,14 +127,6 @@ function findPriceFault(date: string, price: string, earlier: ReadonlyMap<string
     return 'does not begin with a day that exists, such as 2026-11-21'
   if (!isPrice(price)) return 'has no decimal price of at most 18 digits on each side of a point, such as 0.0051'
   return earlier.has(date) ? 'has the day of an earlier line' : undefined
-}
-
-function parseCurrency(head: string | undefined): string {
-  if (head === undefined || /^price$/i.test(head)) return CURRENCY_DEFAULT
-  const currency = head.toUpperCase()
-  if (!CURRENCY.test(currency))
-    throw new RangeError(`line 1 names ${shownLine(head)}, which is not price or a currency of three letters`)
-  return currency
 }
 
 const TEXTS = [
@@ -236,24 +225,19 @@ const FETCH_MS = 10_000
 /** Maximum size: market figures are a few hundred bytes, profiles of some hundred producers a few hundred kilobytes. */
 const MAX_BYTES = 4_000_000
 
-type WatchedSource = { readonly path: string } | { readonly url: string }
-
-/** A value from an operator's file or URL, read again every minute. */
-type Watched<T> = { get(): T | undefined; close(): void }
-
 /**
  * Reads a source now and every minute. A file that cannot be read or parsed at the start is a 'usage' Failure. A URL
  * that does not answer at the start, and every later failure, is logged, and the last valid value is kept.
  */
 export async function watch<T>(options: {
-  readonly source: WatchedSource
+  readonly source: { readonly path: string } | { readonly url: string }
   /** Name of the source in messages: "Prices". */
   readonly what: string
   /** Parses the text; throws when it is invalid. */
   readonly parse: (text: string) => T
   readonly log: Log
   readonly clock: Pick<Clock, 'sleep'>
-}): Promise<Watched<T>> {
+}): Promise<{ get(): T | undefined; close(): void }> {
   const { source, what, parse, log, clock } = options
   const name = 'path' in source ? source.path : withoutSecrets(source.url)
   let value: T | undefined
@@ -261,7 +245,10 @@ export async function watch<T>(options: {
 
   const read = async (): Promise<void> => {
     if ('url' in source) {
-      value = parse(await fetchText(source.url))
+      const headers = { 'accept-encoding': ACCEPTED_CODING }
+      const answer = await fetchPeer(source.url, { headers, signal: AbortSignal.timeout(FETCH_MS) })
+      if (!answer.ok) throw new Error(`HTTP ${answer.status}`)
+      value = parse(new TextDecoder().decode(await readBody(answer, { most: MAX_BYTES })))
       return
     }
     const { mtimeMs, size } = await stat(source.path)
@@ -286,37 +273,23 @@ export async function watch<T>(options: {
   return { get: () => value, close: polling.stop }
 }
 
-async function fetchText(url: string): Promise<string> {
-  const headers = { 'accept-encoding': ACCEPTED_CODING }
-  const answer = await fetchPeer(url, { headers, signal: AbortSignal.timeout(FETCH_MS) })
-  if (!answer.ok) throw new Error(`HTTP ${answer.status}`)
-  return new TextDecoder().decode(await readBody(answer, { most: MAX_BYTES }))
-}
-
-/** The contents of the operator's files; undefined when no such file is set, or its URL has not answered yet. */
-export type OperatorFiles = {
-  readonly prices: ReturnType<Prices['get']>
-  readonly priceHistory: ReturnType<PriceHistory['get']>
-  /** Profiles by the producer's account. */
-  readonly profiles: ReadonlyMap<string, Profile> | undefined
-  /** Names of accounts and contracts for pages, by account or contract; read only at the start. */
-  readonly labels: ReadonlyMap<string, Text> | undefined
-}
-
-/** Reads the operator's files, and all but the labels again every minute. */
+/**
+ * Reads the operator's files, and all but the labels again every minute. A value is undefined when no such file is set,
+ * or its URL has not answered yet.
+ */
 export async function watchOperatorFiles(
   values: Pick<Values, 'prices' | 'prices-history' | 'profiles' | 'labels'>,
   watching: { readonly log: Log; readonly clock: Pick<Clock, 'sleep'> },
-): Promise<{ get(): OperatorFiles; close(): void }> {
-  const { prices: pricesAt, 'prices-history': historyAt, profiles: profilesAt, labels: labelsAt } = values
-  const watched = async <T>(source: WatchedSource | undefined, what: string, parse: (text: string) => T) =>
-    source && (await watch({ source, what, parse, ...watching }))
-  const fileAt = (path: string | undefined): WatchedSource | undefined => (path === undefined ? undefined : { path })
-  const labels = await watched(fileAt(labelsAt), 'Labels', parseLabels)
+) {
+  const watched = async <T>(place: Values['prices'] | string, what: string, parse: (text: string) => T) =>
+    place === undefined
+      ? undefined
+      : watch({ source: typeof place === 'string' ? { path: place } : place, what, parse, ...watching })
+  const labels = await watched(values.labels, 'Labels', parseLabels)
   labels?.close()
-  const prices = await watched(pricesAt, 'Prices', parsePrices)
-  const history = await watched(fileAt(historyAt), 'Price history', parsePriceHistory)
-  const profiles = await watched(fileAt(profilesAt), 'Profiles', parseProfiles)
+  const prices = await watched(values.prices, 'Prices', parsePrices)
+  const history = await watched(values['prices-history'], 'Price history', parsePriceHistory)
+  const profiles = await watched(values.profiles, 'Profiles', parseProfiles)
   return {
     get: () => ({
       prices: prices?.get(),

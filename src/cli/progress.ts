@@ -55,25 +55,20 @@ function paceKeeper(now: () => number, from: number) {
     now: (): LoadPace | undefined => {
       if (last === undefined) return undefined
       if (now() - notedAt > WINDOW_MS) noteAll(last)
-      return toLoadPace(last, name => paces[name].perSecond())
+      const { height, target } = last
+      const blocks = paces.blocks.perSecond()
+      const limit = LIMITS.toSorted((a, b) => paces[b].perSecond() - paces[a].perSecond())[0]
+      return {
+        height,
+        target,
+        share: target <= 0 ? 1 : Math.min(1, Math.max(0, height / target)),
+        blocks,
+        transactions: paces.transactions.perSecond(),
+        documents: paces.documents.perSecond(),
+        secondsLeft: blocks <= 0 ? undefined : Math.max(0, Math.ceil((target - height) / blocks)),
+        limit: limit === undefined || paces[limit].perSecond() === 0 ? undefined : limit,
+      }
     },
-  }
-}
-
-type Paced = 'blocks' | 'transactions' | 'documents' | PaceLimit
-
-function toLoadPace({ height, target }: LoadProgress, perSecond: (name: Paced) => number): LoadPace {
-  const blocks = perSecond('blocks')
-  const limit = LIMITS.toSorted((a, b) => perSecond(b) - perSecond(a))[0]
-  return {
-    height,
-    target,
-    share: target <= 0 ? 1 : Math.min(1, Math.max(0, height / target)),
-    blocks,
-    transactions: perSecond('transactions'),
-    documents: perSecond('documents'),
-    secondsLeft: blocks <= 0 ? undefined : Math.max(0, Math.ceil((target - height) / blocks)),
-    limit: limit === undefined || perSecond(limit) === 0 ? undefined : limit,
   }
 }
 
@@ -114,7 +109,16 @@ export function progressView({
     const pace = keeper.now()
     if (pace === undefined) return
     lastLine = now()
-    log('info', 'Loaded blocks.', toProgressFields(pace))
+    log('info', 'Loaded blocks.', {
+      height: pace.height,
+      target: pace.target,
+      percent: toPercent(pace.share),
+      blocks_per_second: Math.round(pace.blocks),
+      transactions_per_second: Math.round(pace.transactions),
+      documents_per_second: Math.round(pace.documents),
+      ...(pace.secondsLeft === undefined ? {} : { seconds_left: pace.secondsLeft }),
+      ...(pace.limit === undefined ? {} : { limited_by: pace.limit }),
+    })
   }
   return {
     update: progress => {
@@ -135,25 +139,8 @@ export function progressView({
   }
 }
 
-const toProgressFields = ({ height, target, share, blocks, transactions, documents, ...rest }: LoadPace) => ({
-  height,
-  target,
-  percent: toPercent(share),
-  blocks_per_second: Math.round(blocks),
-  transactions_per_second: Math.round(transactions),
-  documents_per_second: Math.round(documents),
-  ...(rest.secondsLeft === undefined ? {} : { seconds_left: rest.secondsLeft }),
-  ...(rest.limit === undefined ? {} : { limited_by: rest.limit }),
-})
-
 /** Percentage, rounded down: 100 % appears only when nothing is left. */
 const toPercent = (share: number): number => Math.floor(share * 1_000) / 10
-
-const LIMITED: Readonly<Record<PaceLimit, string>> = {
-  node: 'limited by the node',
-  deriving: 'limited by deriving',
-  store: 'limited by the store',
-}
 
 /** `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  3 s left  …`, fitted into `columns`. */
 export function barText(pace: LoadPace, columns: number): string {
@@ -166,23 +153,17 @@ export function barText(pace: LoadPace, columns: number): string {
     ...(secondsLeft === undefined || isDone ? [] : [`${timeText(secondsLeft)} left`]),
   ]
   const more = [
-    ...(limit === undefined || isDone ? [] : [LIMITED[limit]]),
+    ...(limit === undefined || isDone ? [] : [`limited by ${limit === 'deriving' ? limit : `the ${limit}`}`]),
     `${grouped(String(Math.round(pace.documents)))} documents/s`,
     `${grouped(String(Math.round(pace.transactions)))} transactions/s`,
   ]
-  const text = fitting(needed, more, columns)
+  let text = needed.join('  ')
+  for (const part of more) if (text.length + part.length + 2 <= columns - 15) text += `  ${part}`
   const width = Math.min(30, columns - text.length - 5)
   if (width < 5) return text
   const full = Math.floor(share * width)
   const bar = full >= width ? '='.repeat(width) : `${'='.repeat(full)}>`.padEnd(width)
   return `[${bar}] ${text}`
-}
-
-/** The needed parts, and as many more as fit beside a short bar. */
-function fitting(needed: readonly string[], more: readonly string[], columns: number): string {
-  let text = needed.join('  ')
-  for (const part of more) if (text.length + part.length + 2 <= columns - 15) text += `  ${part}`
-  return text
 }
 
 /** A duration in at most two units: `3 h 12 min`. */
@@ -207,36 +188,31 @@ export function stageProgress(
   let known = ''
   let pace = createPace()
   let lastLine = now()
-  return at => {
-    if (at.stage !== known) {
-      known = at.stage
+  return ({ stage, done, of }) => {
+    if (stage !== known) {
+      known = stage
       pace = createPace()
     }
-    pace.note(now(), at.done)
-    const figures = { ...at, perSecond: Math.round(pace.perSecond()), left: secondsLeft(at, pace.perSecond()) }
-    if (screen.isTerminal) screen.bar(stageText(doing.bar, figures))
+    pace.note(now(), done)
+    const rate = pace.perSecond()
+    const perSecond = Math.round(rate)
+    const left = of === undefined || rate <= 0 ? undefined : Math.ceil(Math.max(0, of - done) / rate)
+    if (screen.isTerminal) screen.bar(`${doing.bar} ${formatStage({ stage, done, of }, perSecond, left)}`)
     else if (now() - lastLine >= INTERVAL_MS) {
       lastLine = now()
-      log('info', doing.log, stageFields(figures))
+      log('info', doing.log, {
+        stage,
+        done,
+        ...(of === undefined ? {} : { of }),
+        per_second: perSecond,
+        ...(left === undefined ? {} : { seconds_left: left }),
+      })
     }
   }
 }
 
-const secondsLeft = ({ done, of }: Stage, perSecond: number): number | undefined =>
-  of === undefined || perSecond <= 0 ? undefined : Math.ceil(Math.max(0, of - done) / perSecond)
-
-type Figures = Stage & { readonly perSecond: number; readonly left: number | undefined }
-
-function stageText(doing: string, { stage, done, of, perSecond, left }: Figures): string {
+function formatStage({ stage, done, of }: Stage, perSecond: number, left: number | undefined): string {
   const share = of === undefined || of === 0 ? '' : ` of ${of} (${Math.floor((100 * done) / of)} %)`
   const time = left === undefined || left === 0 ? '' : `  ${timeText(left)} left`
-  return `${doing} ${stage}: ${done}${share}  ${perSecond}/s${time}`
+  return `${stage}: ${done}${share}  ${perSecond}/s${time}`
 }
-
-const stageFields = ({ stage, done, of, perSecond, left }: Figures) => ({
-  stage,
-  done,
-  ...(of === undefined ? {} : { of }),
-  per_second: perSecond,
-  ...(left === undefined ? {} : { seconds_left: left }),
-})

@@ -8,11 +8,9 @@ import { environmentName, getSetting, type SettingName, settingNames, type Value
 export type FlagTexts = ReadonlyMap<SettingName, { readonly text: string; readonly file: boolean }>
 export type Environment = Readonly<Record<string, string | undefined>>
 
-type Origin = 'flag' | 'environment' | 'default' | `file ${string}`
-
 export type Resolved = {
   readonly values: Values
-  readonly origins: ReadonlyMap<SettingName, Origin>
+  readonly origins: ReadonlyMap<SettingName, Found['origin']>
   /** The given text, with secrets masked; undefined: not set. */
   readonly shown: ReadonlyMap<SettingName, string | undefined>
 }
@@ -26,29 +24,32 @@ export type Resolved = {
 export function readSettings(flags: FlagTexts, environment: Environment): Resolved {
   refuseUnknown(environment)
   const values: Record<string, unknown> = {}
-  const origins = new Map<SettingName, Origin>()
+  const origins = new Map<SettingName, Found['origin']>()
   const texts = new Map<SettingName, string | undefined>()
   for (const name of settingNames) {
-    const { fallback, reader, secret } = getSetting(name)
-    const found = find(name, flags, environment)
-    const text = found?.text ?? fallback
+    const { reader, secret } = getSetting(name)
+    const { text, origin, label } = find(name, flags, environment)
     const value = text === undefined ? undefined : reader.read(text)
     if (text !== undefined && value === undefined)
       throw new Failure(
         'usage',
-        `${found?.label ?? name} is ${secret === undefined ? shown(withoutSecrets(text)) : 'not a valid secret'}; it must be ${reader.rule}.`,
+        `${label} is ${secret === undefined ? shown(withoutSecrets(text)) : 'not a valid secret'}; it must be ${reader.rule}.`,
       )
     values[name] = value
-    origins.set(name, found?.origin ?? 'default')
-    texts.set(name, secret === undefined || found === undefined ? maskedText(text) : '***')
+    origins.set(name, origin)
+    texts.set(name, secret === undefined || origin === 'default' ? text && withoutSecrets(text) : '***')
   }
   // Each value comes from the reader of its own name.
   return { values: values as Values, origins, shown: texts }
 }
 
-type Found = { readonly text: string; readonly origin: Origin; readonly label: string }
+type Found = {
+  readonly text: string | undefined
+  readonly origin: 'flag' | 'environment' | 'default' | `file ${string}`
+  readonly label: string
+}
 
-function find(name: SettingName, flags: FlagTexts, environment: Environment): Found | undefined {
+function find(name: SettingName, flags: FlagTexts, environment: Environment): Found {
   const flag = flags.get(name)
   if (flag?.file) return fromFile(`--${name}-file`, flag.text)
   if (flag !== undefined) return { text: flag.text, origin: 'flag', label: `--${name}` }
@@ -58,7 +59,9 @@ function find(name: SettingName, flags: FlagTexts, environment: Environment): Fo
   if (text !== '' && file !== '')
     throw new Failure('usage', `${variable} and ${variable}_FILE are both set; set only one of them.`)
   if (file !== '') return fromFile(`${variable}_FILE`, file)
-  return text === '' ? undefined : { text, origin: 'environment', label: variable }
+  return text === ''
+    ? { text: getSetting(name).fallback, origin: 'default', label: name }
+    : { text, origin: 'environment', label: variable }
 }
 
 function fromFile(label: string, path: string): Found {
@@ -78,36 +81,29 @@ function refuseUnknown(environment: Environment): void {
       ? [environmentName(name)]
       : [environmentName(name), `${environmentName(name)}_FILE`],
   )
-  for (const name of Object.keys(environment).sort())
-    if (name.startsWith('IOSTLENS_') && !known.includes(name) && !isServiceLink(name, environment[name] ?? ''))
-      throw new Failure('usage', `Unknown environment variable ${shown(name)}${nearestText(nearest(name, known)).en}`, {
-        help: "'iostlens config' prints every setting.",
-      })
+  for (const name of Object.keys(environment).sort()) {
+    if (!name.startsWith('IOSTLENS_') || known.includes(name)) continue
+    if (LINKS.some(([names, values]) => names.test(name) && values.test(environment[name] ?? ''))) continue
+    throw new Failure('usage', `Unknown environment variable ${shown(name)}${nearestText(nearest(name, known)).en}`, {
+      help: "'iostlens config' prints every setting.",
+    })
+  }
 }
-
-const maskedText = (text: string | undefined): string | undefined =>
-  text === undefined ? undefined : withoutSecrets(text)
-
-const LINK = '(?:tcp|udp|sctp)://\\S+'
 
 /**
  * Names and values of the variables that Kubernetes sets in every container of a namespace for each Service
  * there: a Service named iostlens sets IOSTLENS_PORT=tcp://10.0.0.1:8080, one named iostlens-es
  * IOSTLENS_ES_PORT. https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+ * The value counts too: an operator's IOSTLENS_PORT=8080 is a mistake to report, not a service link.
  */
 const LINKS: readonly (readonly [name: RegExp, value: RegExp])[] = [
   [/_SERVICE_HOST$/, /^[\d.]+$|^[\da-fA-F:.]*:[\da-fA-F:.]*$/],
   [/_SERVICE_PORT(?:_[A-Z\d_]+)?$/, /^\d+$/],
-  [/_PORT$/, new RegExp(`^${LINK}$`)],
-  [/_PORT_\d+_(?:TCP|UDP|SCTP)$/, new RegExp(`^${LINK}$`)],
+  [/_PORT(?:_\d+_(?:TCP|UDP|SCTP))?$/, /^(?:tcp|udp|sctp):\/\/\S+$/],
   [/_PORT_\d+_(?:TCP|UDP|SCTP)_PROTO$/, /^(?:tcp|udp|sctp)$/],
   [/_PORT_\d+_(?:TCP|UDP|SCTP)_PORT$/, /^\d+$/],
   [/_PORT_\d+_(?:TCP|UDP|SCTP)_ADDR$/, /^[\da-fA-F:.]+$/],
 ]
-
-/** The value is checked too: an operator's IOSTLENS_PORT=8080 is a mistake to report, not a service link. */
-const isServiceLink = (name: string, value: string): boolean =>
-  LINKS.some(([names, values]) => names.test(name) && values.test(value))
 
 type Arguments = {
   readonly flags: FlagTexts
@@ -140,20 +136,23 @@ export function parseArguments(command: string, settings: readonly SettingName[]
   })
   const flags = new Map<SettingName, { text: string; file: boolean }>()
   const options = tokens.filter(token => token.kind === 'option')
-  for (const { name: flag, index, value, inlineValue = false } of options) {
-    if (flag === 'help' && !inlineValue) continue
+  for (const option of options) {
+    const { name: flag, index, inlineValue: isAttached = false } = option
+    if (flag === 'help' && !isAttached) continue
     const name = known.get(flag)
     if (name === undefined)
       throw unknownFlag(command, /^--[^=]*|.*/.exec(args[index] ?? '')?.[0] ?? '', [...known.keys()])
     if (flags.has(name)) throw new Failure('usage', `Flag --${name} is given twice.`)
-    flags.set(name, { text: readValue(name, { flag, value, isAttached: inlineValue }), file: flag !== name })
+    flags.set(name, { text: readValue(name, flag, option), file: flag !== name })
   }
   return { flags, words: positionals, help: options.some(({ name, inlineValue }) => name === 'help' && !inlineValue) }
 }
 
-type Given = { readonly flag: string; readonly value: string | undefined; readonly isAttached: boolean }
-
-function readValue(name: SettingName, { flag, value, isAttached }: Given): string {
+function readValue(
+  name: SettingName,
+  flag: string,
+  { value, inlineValue: isAttached }: { readonly value?: string | undefined; inlineValue?: boolean | undefined },
+): string {
   if (isSwitch(name)) return value ?? 'true'
   if (value !== undefined && (isAttached || !value.startsWith('--'))) return value
   const wanted = flag === name ? getSetting(name).reader.value : 'PATH'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { USUAL_LEVEL } from '#chain/block.ts'
 import { Failure, getErrorMessage, type Log } from '#failure/failure.ts'
-import { type Capacity, createQueues, type Queues } from '#gate/queues.ts'
+import { createQueues, type Queues } from '#gate/queues.ts'
 import { createRates, type Rates } from '#gate/rate.ts'
 import { followHead } from '#head/follow.ts'
 import type { HeadSource } from '#head/head-state.ts'
@@ -10,20 +10,58 @@ import type { AppOptions } from '#http/app-options.ts'
 import { stoppingService } from '#http/stopping.ts'
 import { keyring } from '#keys/keyring.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
+import { createCounters } from '#metrics/counters.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Usage } from '#store/port.ts'
-import { requireServable, type ServedStore } from '#store/servable.ts'
+import { requireServable, type ServedStore, storedBlocks } from '#store/servable.ts'
 import { openSqliteUsage } from '#store/sqlite/usage.ts'
 import { type Clock, every, systemClock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
-import type { CommandCall } from './command.ts'
+import type { Command, CommandCall, ExitCode } from './command.ts'
+import { connectNode, logRun, requireUsable, withStore } from './compose.ts'
 import { formatBaseUrl, formatCall, openServer, requireFreeSocket } from './listen.ts'
-import { isWritten } from './log.ts'
-import type { MetricCounts } from './metrics/catalogue.ts'
+import { catalogue, type MetricCounts } from './metrics/catalogue.ts'
 import { exposeMetrics, type ReadFrom, serveMetrics, watchEventLoop } from './metrics/readings.ts'
-import { type OperatorFiles, watchOperatorFiles } from './operator-files.ts'
-import type { Address, SocketPath } from './setting-readers.ts'
-import type { Values } from './settings.ts'
+import { watchOperatorFiles } from './operator-files.ts'
+import { LOGGING, NODE, SERVING, STORE } from './settings.ts'
+import { untilStopped } from './stop.ts'
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'serve the API from the store; needs read access only',
+  about: [
+    'Serves the API from the store. Another process may load the store at the same time.',
+    'With --node the service also answers queries about blocks that are not irreversible yet, and passes /rpc/ requests on to the node.',
+    'The first line on stdout is the base URL.',
+  ],
+  settings: [...NODE, ...STORE, ...SERVING, ...LOGGING],
+  examples: [
+    'iostlens serve',
+    'iostlens serve --listen 0.0.0.0:8080 --store http://127.0.0.1:9200/iostlens',
+    'iostlens serve --listen unix:/run/iostlens/iostlens.sock --trusted-proxies unix',
+  ],
+  run: call => {
+    const { values, log, out, signal } = call
+    const counts = createCounters(catalogue)
+    const serving = async (store: Store): Promise<ExitCode> => {
+      const node = connectNode(values, log, { counts })
+      try {
+        await requireUsable(store)
+        await node?.watch(() => store.identity(), storedBlocks(store))
+        const { url, stop } = await startServing({ ...call, store, node, counts })
+        out(url)
+        const logEnd = await logRun(call, 'Serving.', { url, store, node })
+        await untilStopped(signal)
+        await stop()
+        await logEnd()
+        return 0
+      } finally {
+        node?.close()
+      }
+    }
+    return withStore(call, serving, { counts })
+  },
+}
 
 /** Milliseconds between two checks: a deleted or replaced store is logged after a second or two. */
 const EVERY_MS = 1_000
@@ -32,11 +70,6 @@ const EVERY_MS = 1_000
 const HELP = "The service keeps checking. Run 'iostlens doctor' if the store does not recover by itself."
 
 type Trouble = { readonly reason: string; readonly help: string }
-
-const toTrouble = (error: unknown): Trouble => ({
-  reason: getErrorMessage(error),
-  help: (error instanceof Failure ? error.help : undefined) ?? HELP,
-})
 
 /**
  * Checks the store regularly, with or without requests. It logs when the store can no longer be served from, with the
@@ -54,7 +87,7 @@ export function watchStore(
       await requireServable(store, stopping.signal)
       return undefined
     } catch (error) {
-      return toTrouble(error)
+      return { reason: getErrorMessage(error), help: (error instanceof Failure ? error.help : undefined) ?? HELP }
     }
   }
   const note = (found: Trouble | undefined): void => {
@@ -89,25 +122,19 @@ const FIRST_MS = 5_000
 /** Maximum time that the stop waits until the last counts are stored. */
 const LAST_SHARE_MS = 2_000
 
-type CountKeeping = {
-  /** The counts shared by all processes on the store. */
-  readonly usage: Usage
-  /** The counts of this machine, used when the store accepts none. */
-  readonly local: { readonly usage: Usage; readonly file: string }
-  readonly clock: Pick<Clock, 'sleep' | 'after'>
-}
-
-/** A running exchange of counts; `stop` stores the last of them. */
-type Counting = { stop(): Promise<void> }
-
 /**
  * Keeps the daily counts of keys in the store, so that a restart does not reset them and all processes on one
  * store count together. If the store refuses counts from the start, they are kept in a local file. While
  * counts cannot be saved at all, the service still serves, counts for this process alone, and logs it.
- * Resolves when today's counts are known, or after a short wait.
+ * Resolves when today's counts are known, or after a short wait; `stop` stores the last of them.
  */
-async function keepCounts(rates: Rates, { usage, local, clock }: CountKeeping, log: Log): Promise<Counting> {
-  let place = usage
+async function keepDayCounts(
+  { values, store: { usage }, log }: ServingParts,
+  rates: Rates,
+): Promise<{ stop(): Promise<void> }> {
+  const file = join(values.data, 'usage.sqlite')
+  const local = openSqliteUsage(file)
+  let place: Usage = usage
   let hasStored = false
   let isFailing = false
   const report = (text: string, error: unknown): void => {
@@ -127,25 +154,25 @@ async function keepCounts(rates: Rates, { usage, local, clock }: CountKeeping, l
     } catch (error) {
       const isRefused = error instanceof Failure && !error.retryable
       if (place === usage && isRefused && !hasStored) {
-        place = local.usage
-        report(`The daily request counts of keys are kept in ${local.file}: the store accepts none.`, error)
+        place = local
+        report(`The daily request counts of keys are kept in ${file}: the store accepts none.`, error)
         return share()
       }
       report('The daily request counts of keys cannot be saved; a restart resets them.', error)
     }
   }
   const first = share()
-  await within(first, { ms: FIRST_MS, clock }).catch(() => undefined)
+  await within(first, { ms: FIRST_MS }).catch(() => undefined)
   let last = first
-  const sharing = every(clock, SHARE_MS, () => {
+  const sharing = every(systemClock, SHARE_MS, () => {
     last = last.then(share)
     return last
   })
   return {
     stop: async () => {
       sharing.stop()
-      await within(last.then(share), { ms: LAST_SHARE_MS, clock }).catch(() => undefined)
-      await local.usage.close()
+      await within(last.then(share), { ms: LAST_SHARE_MS }).catch(() => undefined)
+      await local.close()
     },
   }
 }
@@ -157,8 +184,6 @@ async function keepCounts(rates: Rates, { usage, local, clock }: CountKeeping, l
 const HAND_OVER_MS = 1_000
 /** Timeout for writing the last refusals, in milliseconds. */
 const LAST_MS = 500
-
-const MEGABYTE = 1_000_000
 
 /** The parts needed to start the service. */
 type ServingParts = Pick<CommandCall, 'values' | 'version' | 'log' | 'droppedLines'> & {
@@ -180,17 +205,23 @@ type Serving = {
 
 /** Serves the API; throws 'usage' when the address is not available. */
 export async function startServing(parts: ServingParts): Promise<Serving> {
-  const { values, store, log, counts, droppedLines } = parts
+  const { values, store, node, log, counts, droppedLines } = parts
   const { 'metrics-listen': metricsAddress, 'base-path': basePath } = values
   const files = await watchOperatorFiles(values, { log, clock: systemClock })
-  const head = startFollowing(parts)
-  const queues = createQueues({ ...readCapacity(values), deadlineMs: values.deadline, clock: systemClock })
+  const head = node && followHead({ node, store, prove: values.prove ?? USUAL_LEVEL, clock: systemClock, log })
+  const capacity = {
+    maxInFlight: values['max-in-flight'],
+    maxExports: values['max-exports'],
+    maxFeeds: values['max-feeds'],
+    maxFeedsPerKey: values['max-feeds-per-key'],
+  }
+  const queues = createQueues({ ...capacity, deadlineMs: values.deadline, clock: systemClock })
   const from = { ...parts, clock: systemClock, queues }
   const metrics = metricsAddress === undefined ? undefined : serveMetrics(metricsAddress, from)
   const lateness = watchEventLoop(counts, droppedLines)
   const rates = createRates({ clock: systemClock, lateness })
   const exposed = metrics === undefined ? exposeMetrics(counts, from) : undefined
-  const app = { ...parts, files: files.get, head, queues, rates, exposed }
+  const app = { ...parts, ...capacity, files: files.get, head, queues, rates, metrics: exposed }
   const { served, counting } = await beginServing(app).catch((error: unknown) => {
     head?.stop()
     throw error
@@ -216,36 +247,12 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   }
 }
 
-function startFollowing({ values, store, node, log }: ServingParts) {
-  return node === undefined
-    ? undefined
-    : followHead({ node, store, prove: values.prove ?? USUAL_LEVEL, clock: systemClock, log })
-}
-
-function keepDayCounts({ values, store, log }: ServingParts, rates: Rates): Promise<Counting> {
-  const file = join(values.data, 'usage.sqlite')
-  const local = { usage: openSqliteUsage(file), file }
-  return keepCounts(rates, { usage: store.usage, local, clock: systemClock }, log)
-}
-
-type AppParts = ServingParts & {
-  /** The current contents of the operator's files. */
-  readonly files: () => OperatorFiles
-  /** The head blocks; undefined: no node is followed. */
-  readonly head: HeadSource | undefined
-  readonly queues: Queues
-  readonly rates: Rates
-  /** The metrics that are served beside the API. */
-  readonly exposed: AppOptions['metrics']
-}
-
-/** The listening app. */
-type ServedApp = {
-  /** The address with the actual port. */
-  readonly address: Address | SocketPath
-  /** Accepts no more requests, lets running ones end, and frees the port. */
-  stop(): Promise<void>
-}
+type AppParts = ServingParts &
+  Pick<AppOptions, 'maxInFlight' | 'maxExports' | 'maxFeeds' | 'maxFeedsPerKey' | 'metrics' | 'rates'> & {
+    readonly files: Awaited<ReturnType<typeof watchOperatorFiles>>['get']
+    readonly head: HeadSource | undefined
+    readonly queues: Queues
+  }
 
 /** Counts of the day are known before any request is answered. */
 async function beginServing(parts: AppParts) {
@@ -261,14 +268,14 @@ async function beginServing(parts: AppParts) {
 }
 
 /** Serves on the address of the settings. Throws 'usage' when it is not available. */
-function serveApp(parts: AppParts): ServedApp {
+function serveApp(parts: AppParts) {
   const { listen, drain, 'reuse-port': isShared, 'socket-mode': mode } = parts.values
   const stopping = stoppingService()
   const app = createApp({ ...readAppOptions(parts), stopping })
   const server = openServer(app, listen, { isShared, mode })
   return {
     address: server.address,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       stopping.begin()
       server.hide()
       if (isShared) await Bun.sleep(HAND_OVER_MS)
@@ -281,28 +288,12 @@ function serveApp(parts: AppParts): ServedApp {
   }
 }
 
-function readCapacity(values: Values): Capacity {
-  return {
-    maxInFlight: values['max-in-flight'],
-    maxExports: values['max-exports'],
-    maxFeeds: values['max-feeds'],
-    maxFeedsPerKey: values['max-feeds-per-key'],
-  }
-}
-
-function readAppOptions(parts: AppParts): AppOptions {
-  const { values, version, store, node, head, log, files, queues, rates, counts, exposed } = parts
+function readAppOptions({ files, head, ...parts }: AppParts): AppOptions {
+  const { values, store } = parts
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
   return {
-    store,
-    node,
-    log,
-    version,
-    counts,
-    rates,
-    queues,
+    ...parts,
     clock: systemClock,
-    ...readCapacity(values),
     ...(head === undefined ? {} : { head }),
     keyring: keyring({
       store: store.keys,
@@ -318,12 +309,11 @@ function readAppOptions(parts: AppParts): AppOptions {
     basePath: values['base-path'],
     deadlineMs: values.deadline,
     rankingMs: values['ranking-limit'],
-    keptBytes: values['kept-answers'] * MEGABYTE,
+    keptBytes: values['kept-answers'] * 1_000_000,
     stallMs: values['export-stall'],
     maxLagMs: values['max-lag'],
     readyNeedsNode: values['ready-needs-node'],
-    logEach: isWritten('info', values['log-level']) ? values['log-sample'] : 0,
-    metrics: exposed,
+    logEach: ['debug', 'info'].includes(values['log-level']) ? values['log-sample'] : 0,
     explorer: values.explorer,
     publicUrl: values['public-url'],
     ...(testKey === undefined ? {} : { testKey }),

@@ -172,20 +172,16 @@ function nodeUrl(text: string): string | undefined {
   return path.read(place) === undefined ? undefined : text
 }
 
+/** undefined also when the percent-encoded user or password cannot be decoded. */
 function httpUrl(text: string): URL | undefined {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
-  return url.search === '' && url.hash === '' && hasReadableUser(url) ? url : undefined
-}
-
-/** False when the percent-encoded user or password of a URL cannot be decoded. */
-function hasReadableUser({ username, password }: URL): boolean {
   try {
-    decodeURIComponent(`${username}:${password}`)
-    return true
+    decodeURIComponent(`${url.username}:${url.password}`)
   } catch {
-    return false
+    return undefined
   }
+  return url.search === '' && url.hash === '' ? url : undefined
 }
 
 /** Addresses and ranges of trusted proxies; `unix`: all clients of the Unix socket. */

@@ -10,7 +10,7 @@ import type { Published, Store } from '#store/port.ts'
 import { exists, storedBlocks } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { provedJson, provedLines } from './auditing.ts'
-import { aligned, type Command, type CommandCall } from './command.ts'
+import { aligned, type Command, type CommandCall, type ExitCode } from './command.ts'
 import { connectNode, requireUsable, withStore } from './compose.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 
@@ -24,36 +24,40 @@ export const status: Command = {
   ],
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
-  run: ({ values, log, out, screen, signal }) =>
-    withStore({ values, log }, async store => {
+  run: call =>
+    withStore(call, async store => {
       try {
-        await requireUsable(store)
-        if ((await requirePublished(store)) === undefined) {
-          for (const line of emptyLines(store.name, values.json)) out(line)
-          return 75
-        }
-        const lost = (await store.check()).filter(({ problem }) => problem === 'lost').map(({ detail }) => detail)
-        const isLost = lost.length > 0
-        const { published, held } = await readCounters(store, isLost, signal)
-        const fresh = await readFreshness({ values, log, signal }, store, published)
-        const found = await continuity(store, {
-          published,
-          all: values.all,
-          signal,
-          onProgress: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
-        })
-        screen.bar('')
-        const counted = countProblems(found, published, { held, isLost })
-        const problems = [...describeUnfit(fresh), ...found.problems, ...counted, ...lost]
-        const state: State = { store: store.name, published, fresh, found, held, problems }
-        if (values.json) out(writeJson(toStoreStatusJson(state)))
-        else for (const line of aligned(listStatusRows(state))) out(line)
-        if (problems.length > 0) return 3
-        return fresh.node === 'unreachable' ? 75 : 0
+        return await reportStatus(call, store)
       } finally {
-        screen.bar('')
+        call.screen.bar('')
       }
     }),
+}
+
+async function reportStatus({ values, log, out, screen, signal }: CommandCall, store: Store): Promise<ExitCode> {
+  await requireUsable(store)
+  if ((await store.published()) === undefined) {
+    if (!(await exists(store))) throw absentStore(store.name)
+    const { name } = store
+    out(values.json ? writeJson({ store: name, height: null }) : `store   ${name}\nheight  nothing is loaded yet`)
+    return 75
+  }
+  const lost = (await store.check()).filter(({ problem }) => problem === 'lost').map(({ detail }) => detail)
+  const { published, held } = await readCounters(store, lost.length > 0, signal)
+  const fresh = await readFreshness({ values, log, signal }, store, published)
+  const found = await continuity(store, {
+    published,
+    all: values.all,
+    signal,
+    onProgress: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
+  })
+  screen.bar('')
+  const problems = listProblems({ published, fresh, found, held }, lost)
+  const state: State = { store: store.name, published, fresh, found, held, problems }
+  if (values.json) out(writeJson(toStoreStatusJson(state)))
+  else for (const line of aligned(listStatusRows(state))) out(line)
+  if (problems.length > 0) return 3
+  return fresh.node === 'unreachable' ? 75 : 0
 }
 
 /** End and counters of one height, even while a loader runs. In a store that has lost parts, the counters may be lost, too. */
@@ -66,21 +70,6 @@ function readCounters(store: Store, isLost: boolean, signal: AbortSignal) {
     { signal, damaged: true },
   )
 }
-
-/** undefined: the store is empty. Throws when there is none. */
-async function requirePublished(store: Store): Promise<Published | undefined> {
-  const published = await store.published()
-  if (published === undefined && !(await exists(store))) throw absentStore(store.name)
-  return published
-}
-
-const emptyLines = (store: string, json: boolean): readonly string[] =>
-  json
-    ? [writeJson({ store, height: null })]
-    : aligned([
-        ['store', store],
-        ['height', 'nothing is loaded yet'],
-      ])
 
 type State = {
   readonly store: string
@@ -95,7 +84,14 @@ const listStatusRows = ({ store, published, fresh, found, held, problems }: Stat
   ['store', store],
   ['height', `${published.height}, ${published.hash}, ${toIso(published.time)}`],
   ['behind', formatDistance(published, fresh)],
-  ['stored', held === undefined ? 'no counters' : formatHeld(held)],
+  [
+    'stored',
+    held === undefined
+      ? 'no counters'
+      : Object.entries(countHeld(held))
+          .map(([name, count]) => `${count} ${name}`)
+          .join(', '),
+  ],
   ...provedLines(published).map((line, at) => [at === 0 ? 'proved' : '', line]),
   ['checked', `${found.blocks} of ${published.height + 1} blocks, ${found.transactions} transactions`],
   ['whole', problems.length === 0 ? 'yes' : 'NO'],
@@ -145,8 +141,23 @@ async function readFreshness(
   }
 }
 
-function describeUnfit({ unfit }: Freshness): readonly string[] {
-  return unfit === undefined ? [] : [`${unfitText(unfit, unfit.node)}. ${unfitHelp(unfit, unfit.node)}`]
+/** If every block was checked, the number of transactions must equal the count kept while loading. */
+function listProblems(
+  { published, fresh: { unfit }, found, held }: Omit<State, 'store' | 'problems'>,
+  lost: readonly string[],
+): readonly string[] {
+  const counted = held?.transaction_count
+  const isMissing = counted === undefined && lost.length === 0
+  const isWhole = found.blocks === published.height + 1
+  return [
+    ...(unfit === undefined ? [] : [`${unfitText(unfit, unfit.node)}. ${unfitHelp(unfit, unfit.node)}`]),
+    ...found.problems,
+    ...(isMissing ? ['the counters are missing'] : []),
+    ...(counted === undefined || !isWhole || found.transactions === counted
+      ? []
+      : [`${found.transactions} transactions are stored, ${counted} were counted`]),
+    ...lost,
+  ]
 }
 
 function countDistance({ height, lib }: Published): number {
@@ -161,17 +172,6 @@ function formatDistance(published: Published, fresh: Freshness): string {
   return findLoadTroubles(fresh).at(-1)?.what.en ?? 'unknown'
 }
 
-/** If every block was checked, the number of transactions must equal the count kept while loading. */
-function countProblems(
-  found: Continuity,
-  { height }: Published,
-  { held, isLost }: { readonly held: StatisticsDoc | undefined; readonly isLost: boolean },
-): readonly string[] {
-  if (held === undefined) return isLost ? [] : ['the counters are missing']
-  if (found.blocks !== height + 1 || found.transactions === held.transaction_count) return []
-  return [`${found.transactions} transactions are stored, ${held.transaction_count} were counted`]
-}
-
 function countHeld(held: StatisticsDoc) {
   return {
     transactions: held.transaction_count,
@@ -180,9 +180,4 @@ function countHeld(held: StatisticsDoc) {
     contracts: held.contract_count,
     tokens: held.token_count,
   }
-}
-
-function formatHeld(held: StatisticsDoc): string {
-  const texts = Object.entries(countHeld(held)).map(([name, count]) => `${count} ${name}`)
-  return texts.join(', ')
 }

@@ -47,10 +47,6 @@ type LineWriter = {
   dropped(): number
 }
 
-/** The log line about dropped lines. */
-export const droppedLines = (count: number): string =>
-  `${count} log lines were dropped because they were read too slowly.\n`
-
 /** Maximum number of characters waiting for a slow reader; further lines are dropped. */
 const MAX_WAITING = 1_000_000
 

@@ -23,23 +23,6 @@ function withProgress<T>(
   return withBar(call, stopped, () => work({ signal: call.signal, onProgress: stageProgress(call, doing) }))
 }
 
-/** Runs `work` with the node or archive of the settings. Throws 'usage' when none is set. */
-async function withNode<T>(
-  { values, log }: Pick<CommandCall, 'values' | 'log'>,
-  work: (node: Node) => Promise<T>,
-): Promise<T> {
-  const node = connectNode(values, log)
-  if (node === undefined)
-    throw new Failure('usage', 'A copy is compared with the chain of a node or archive, but none is set.', {
-      help: 'Set --node.',
-    })
-  try {
-    return await work(node)
-  } finally {
-    node.close()
-  }
-}
-
 /** The snapshot repository of the settings. Throws 'usage' when none is set. */
 function requireRepository({ repository }: Pick<CommandCall['values'], 'repository'>): string {
   if (repository !== undefined) return repository
@@ -69,7 +52,7 @@ const backup: Command = {
     const [file = ''] = words
     const work = async (store: Store): Promise<0> => {
       await requireExisting(store)
-      out(await copied(call, store, file))
+      out(await backUp(call, store, file))
       return 0
     }
     return withStore(call, work, { writingProgram })
@@ -77,7 +60,7 @@ const backup: Command = {
 }
 
 /** Copies the store by the method that it supports; returns a sentence about the result. */
-async function copied(call: CommandCall, store: Store, file: string): Promise<string> {
+async function backUp(call: CommandCall, store: Store, file: string): Promise<string> {
   const { backup: copy, snapshots } = store
   const doing = { bar: 'Backing up', log: 'Backed up.' }
   if (snapshots !== undefined) {
@@ -155,40 +138,42 @@ const restore: Command = {
     'iostlens restore monday --repository backup --store http://127.0.0.1:9200 --node archive:/archive',
   ],
   run: async call => {
-    const { words, out } = call
-    const [file = ''] = words
-    const doing = { bar: 'Restoring', log: 'Restored.' }
-    const address = getStoreAddress(call.values)
-    const work = address.type === 'sqlite' ? fromFile(call, address.path) : fromSnapshot(call)
-    const line = await withNode(call, node => withProgress(call, doing, how => work(file, { ...how, node })))
-    out(line)
-    return 0
+    const { values, log, out } = call
+    const node = connectNode(values, log)
+    if (node === undefined)
+      throw new Failure('usage', 'A copy is compared with the chain of a node or archive, but none is set.', {
+        help: 'Set --node.',
+      })
+    try {
+      const doing = { bar: 'Restoring', log: 'Restored.' }
+      out(await withProgress(call, doing, how => restoreCopy(call, { ...how, node })))
+      return 0
+    } finally {
+      node.close()
+    }
   },
 }
 
-type Work = (file: string, how: DigestOptions & { readonly node: Node }) => Promise<string>
-
-const fromFile =
-  ({ values }: CommandCall, path: string): Work =>
-  async (file, how) => {
+/** Restores a file or a snapshot, as the store requires; returns a sentence about the result. */
+async function restoreCopy(call: CommandCall, how: DigestOptions & { readonly node: Node }): Promise<string> {
+  const { values, words } = call
+  const [name = ''] = words
+  const address = getStoreAddress(values)
+  if (address.type === 'sqlite') {
     if (values.repository !== undefined)
       throw new Failure('usage', 'A snapshot can only be restored to Elasticsearch.', {
         help: 'Set --store to the URL of Elasticsearch, or leave --repository out.',
       })
-    const { manifest, isThere } = await restoreFile(resolve(file), path, how)
-    return `${formatRestored(manifest, `sqlite:${path}`)}${isThere ? '; it existed already' : ''}.`
+    const { manifest, isThere } = await restoreFile(resolve(name), address.path, how)
+    return `${formatRestored(manifest, `sqlite:${address.path}`)}${isThere ? '; it existed already' : ''}.`
   }
-
-const fromSnapshot =
-  (call: CommandCall): Work =>
-  async (name, how) => {
-    const snapshot = { repository: requireRepository(call.values), name }
-    return withStore(call, async store => {
-      const { snapshots } = store
-      if (snapshots === undefined) throw new Failure('defect', `${store.name} has no snapshots.`)
-      return `${formatRestored(await restoreFromSnapshot({ ...store, snapshots }, snapshot, how), store.name)}.`
-    })
-  }
+  const snapshot = { repository: requireRepository(values), name }
+  return withStore(call, async store => {
+    const { snapshots } = store
+    if (snapshots === undefined) throw new Failure('defect', `${store.name} has no snapshots.`)
+    return `${formatRestored(await restoreFromSnapshot({ ...store, snapshots }, snapshot, how), store.name)}.`
+  })
+}
 
 const formatRestored = ({ height, digests }: StoreManifest, name: string): string =>
   `Restored ${name} at height ${height}: ${sumDocuments(digests)} documents`

@@ -6,14 +6,12 @@ import { requireKnownHosts } from '#node/http.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { storedBlocks } from '#store/servable.ts'
-import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
-import { requireUsable } from './compose.ts'
+import { logRun, requireUsable, withChain } from './compose.ts'
 import { countedBlocks, loadCounts } from './metrics/catalogue.ts'
 import { progressView } from './progress.ts'
 import { startServing } from './serving.ts'
 import { LOADING, LOGGING, NODE, SERVING, STORE } from './settings.ts'
-import { logRun, withChain } from './with-chain.ts'
 
 /** First steps, printed when everything is loaded: the shared test key, and calls that work on any chain. */
 export async function welcome(options: {
@@ -69,7 +67,7 @@ export const up: Command = {
     'iostlens up --node http://127.0.0.1:30001 --test-key try-it --listen 127.0.0.1:8080',
   ],
   run: call => {
-    const { values, version, log, screen, out, signal } = call
+    const { values, log, screen, out, signal } = call
     return withChain('up', call, async ({ node, urls, store, counts }) => {
       await store.create()
       await requireUsable(store)
@@ -77,7 +75,7 @@ export const up: Command = {
       const from = await loadedHeight(store)
       // If there is data to serve, the command goes on; at the first start a mistyped host is reported at once.
       if (from < 0) await requireKnownHosts(urls)
-      const view = progressView({ screen, log, now: systemClock.elapsed, from })
+      const view = progressView({ screen, log, from })
       const serving = await startServing({ ...call, store, node, counts, pace: view.pace })
       const greet = onlyOnce(log, async () => {
         const lines = await welcome({
@@ -95,8 +93,7 @@ export const up: Command = {
       }
       try {
         out(serving.url)
-        const message = 'Serving.'
-        const logEnd = await logRun(log, { message, url: serving.url }, { version, store, node })
+        const logEnd = await logRun(call, 'Serving.', { url: serving.url, store, node })
         const started = isLoaded(node, store, signal).then(loaded => {
           if (loaded) greet()
         })

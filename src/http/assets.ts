@@ -38,18 +38,6 @@ function asset(stem: string, { ending, type }: { ending: string; type: string },
   return { name: `${stem}-${hash}.${ending}`, handler: async () => reply }
 }
 
-/** The scripts of all pages. Each has a block scope of its own. `worker`: the file of the worker, beside theirs. */
-const buildScript = (worker: string): string =>
-  [copyScript, timesScript, searchScript, liveScript.replaceAll('live-worker.js', worker), plotsScript]
-    .map(text => `{\n${text}}\n`)
-    .join('')
-
-/** General files come before specific ones: of two rules of equal specificity the later one wins. */
-const style = [
-  ...[baseStyle, frameStyle, cardsStyle, textsStyle, rowsStyle, formsStyle],
-  ...[stackedStyle, figuresStyle, plotsStyle, detailsStyle, codeStyle, printStyle],
-].join('')
-
 /** Files of all pages, and those of the reference only. */
 export type Assets = {
   readonly names: Site['assets']
@@ -62,10 +50,18 @@ export function pageAssets(): Assets {
   const css = { ending: 'css', type: 'text/css; charset=utf-8' }
   const js = { ending: 'js', type: 'text/javascript; charset=utf-8' }
   const worker = asset('live', js, liveWorkerScript)
+  // Each script has a block scope of its own. The file of the worker is beside theirs.
+  const live = liveScript.replaceAll('live-worker.js', worker.name)
+  const scripts = [copyScript, timesScript, searchScript, live, plotsScript].map(text => `{\n${text}}\n`)
+  // General files come before specific ones: of two rules of equal specificity the later one wins.
+  const styles = [
+    ...[baseStyle, frameStyle, cardsStyle, textsStyle, rowsStyle, formsStyle],
+    ...[stackedStyle, figuresStyle, plotsStyle, detailsStyle, codeStyle, printStyle],
+  ]
   const made = {
     worker,
-    style: asset('style', css, style),
-    script: asset('explorer', js, buildScript(worker.name)),
+    style: asset('style', css, styles.join('')),
+    script: asset('explorer', js, scripts.join('')),
     theme: asset('theme', js, `{\n${themeScript}}\n`),
     preview: asset('preview', { ending: 'png', type: 'image/png' }, readFileSync(previewPicture)),
   }
@@ -73,13 +69,9 @@ export function pageAssets(): Assets {
     style: asset('reference', css, referenceStyle),
     script: asset('reference', js, referenceScript),
   }
+  const { style, script, theme, preview } = made
   return {
-    names: {
-      style: made.style.name,
-      script: made.script.name,
-      theme: made.theme.name,
-      preview: made.preview.name,
-    },
+    names: { style: style.name, script: script.name, theme: theme.name, preview: preview.name },
     reference: { style: reference.style.name, script: reference.script.name },
     all: [...Object.values(made), ...Object.values(reference)],
   }

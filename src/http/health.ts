@@ -1,8 +1,8 @@
 import type { Text } from '#actions/define.ts'
 import { BEHIND } from '#actions/find/loading.ts'
-import { Failure, type FailureKind } from '#failure/failure.ts'
+import { Failure } from '#failure/failure.ts'
 import { unfitText } from '#node/pool.ts'
-import type { Node, Unfit } from '#node/port.ts'
+import type { Node } from '#node/port.ts'
 import { AbsentStore, OtherVersion } from '#store/failures.ts'
 import type { Published } from '#store/port.ts'
 import { requireServable, type ServedStore } from '#store/servable.ts'
@@ -30,26 +30,33 @@ export type Health = {
   readonly isNodeSilent: boolean
 }
 
-type HealthFrom = {
-  readonly store: ServedStore
-  readonly node: NodeReport | undefined
-  readonly clock: Pick<Clock, 'now' | 'elapsed'>
-  readonly counts: Pick<HttpCounts, 'damageMet'>
-}
-
 /** Minimum milliseconds between two reads of the store, since anyone may request the height. */
 const KEPT_MS = 500
 /** Time limit of a read: a slower store is too slow for any request. */
 const STORE_MS = 1_000
 
 /** Reads the health of a service; the published block is at most half a second old. */
-export function watchHealth({ store, node, clock, counts }: HealthFrom): () => Promise<Health> {
+export function watchHealth({
+  store,
+  node,
+  clock,
+  counts,
+}: {
+  readonly store: ServedStore
+  readonly node: NodeReport | undefined
+  readonly clock: Pick<Clock, 'now' | 'elapsed'>
+  readonly counts: Pick<HttpCounts, 'damageMet'>
+}): () => Promise<Health> {
   let kept: { readonly published: Promise<Published | undefined>; readonly until: number } | undefined
   return async () => {
     if (kept === undefined || clock.elapsed() >= kept.until)
       kept = { published: requireServable(store), until: clock.elapsed() + KEPT_MS }
     const late = () => new Failure('unavailable', `The store did not return its height within ${STORE_MS} ms.`)
-    const found = await within(kept.published, { ms: STORE_MS, late }).catch(requireStoreFailure)
+    const found = await within(kept.published, { ms: STORE_MS, late }).catch((error: unknown) => {
+      const isOfStore = error instanceof Failure && ['unavailable', 'damaged', 'conflict'].includes(error.kind)
+      if (isOfStore || error instanceof AbsentStore) return error
+      throw error
+    })
     const published = found instanceof Failure ? undefined : found
     return {
       published,
@@ -64,13 +71,6 @@ export function watchHealth({ store, node, clock, counts }: HealthFrom): () => P
 /** Whether the store can be read and passes the integrity checks made while serving. */
 export function isWhole({ failure, published, isDamageMet }: Health): boolean {
   return failure === undefined && (published === undefined || !isDamageMet)
-}
-
-const OF_STORES: ReadonlySet<FailureKind> = new Set(['unavailable', 'damaged', 'conflict'])
-
-function requireStoreFailure(error: unknown): Failure {
-  if (error instanceof AbsentStore || (error instanceof Failure && OF_STORES.has(error.kind))) return error
-  throw error
 }
 
 /** The fields of `/ready` and `/status` about the end of the store. null: unknown. */
@@ -123,20 +123,18 @@ export function measureFreshness(at: Published, node: NodeReport | undefined, cl
   return {
     lib,
     behind: info === undefined ? null : behind,
-    behindSeconds: info === undefined ? null : countLagSeconds(at, info),
+    behindSeconds:
+      info === undefined
+        ? null
+        : info.libBlock <= at.height || info.libTime <= at.time
+          ? 0
+          : Number((info.libTime - at.time) / 1_000_000n) / 1_000,
     lagSeconds: ageMs < -SKEW_MS ? null : Math.max(0, ageMs) / 1_000,
     node: node === undefined ? 'none' : (unfit?.is ?? (reported === undefined ? 'unreachable' : 'reachable')),
     unfit,
     reportedAt: agoMs === undefined ? null : clock.now() - agoMs,
     isFarBehind: behind > BEHIND,
   }
-}
-
-function countLagSeconds(
-  at: Published,
-  { libBlock, libTime }: { readonly libBlock: number; readonly libTime: bigint },
-): number {
-  return libBlock <= at.height || libTime <= at.time ? 0 : Number((libTime - at.time) / 1_000_000n) / 1_000
 }
 
 /** A fault, and its remedy for the operator. */
@@ -150,7 +148,9 @@ export function findTroubles(
   { failure, fresh, isDamageMet, isNodeSilent }: Omit<Health, 'published'>,
   maxLagMs = OLD_MS,
 ): readonly Trouble[] {
-  if (failure !== undefined) return [describeFailure(failure)]
+  if (failure instanceof AbsentStore) return [ABSENT]
+  if (failure instanceof OtherVersion) return [OTHER]
+  if (failure !== undefined) return [failure.kind === 'damaged' ? LOST : UNREADABLE]
   if (fresh === undefined) return [EMPTY, ...(isNodeSilent ? [NODE_ALONE] : [])]
   return [
     ...(isDamageMet ? [LOST] : []),
@@ -160,31 +160,28 @@ export function findTroubles(
   ]
 }
 
-/** The fault of a store that cannot be served from. */
-function describeFailure(failure: Failure): Trouble {
-  if (failure instanceof AbsentStore) return ABSENT
-  if (failure instanceof OtherVersion) return OTHER
-  return failure.kind === 'damaged' ? LOST : UNREADABLE
-}
-
 /** Faults of the node and of loading, most important first. */
 export function findLoadTroubles({ node, unfit, behind, isFarBehind }: Freshness): readonly Trouble[] {
   return [
-    ...(unfit === undefined ? [] : [describeUnfit(unfit)]),
+    ...(unfit === undefined
+      ? []
+      : [
+          trouble(
+            `${unfitText(unfit, 'the node')}.`,
+            unfit.is === 'foreign'
+              ? `全节点所属的链与存储中的不同：${unfit.why}。`
+              : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点上为 ${unfit.there}。`,
+            [
+              "'iostlens doctor' names the node and the remedy.",
+              '可运行 iostlens doctor，查看是哪个全节点以及处理办法。',
+            ],
+          ),
+        ]),
     ...(isFarBehind ? [FAR_BEHIND] : []),
     ...(node === 'unreachable' ? [NODE_SILENT] : []),
     ...(node === 'reachable' && behind === null ? [NODE_BEHIND] : []),
   ]
 }
-
-const describeUnfit = (unfit: Unfit): Trouble =>
-  trouble(
-    `${unfitText(unfit, 'the node')}.`,
-    unfit.is === 'foreign'
-      ? `全节点所属的链与存储中的不同：${unfit.why}。`
-      : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点上为 ${unfit.there}。`,
-    ["'iostlens doctor' names the node and the remedy.", '可运行 iostlens doctor，查看是哪个全节点以及处理办法。'],
-  )
 
 /** A fault and its remedy, each in English and Chinese. */
 const trouble = (en: string, zh: string, [helpEn, helpZh]: readonly [string, string]): Trouble => ({

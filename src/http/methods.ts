@@ -3,19 +3,13 @@ import { isRoutable, parseTarget, type Service } from './exchange.ts'
 import { ALLOWED, COMMON_HEADERS } from './reply.ts'
 import { respond } from './request.ts'
 
-type BeforeRouting = {
-  readonly service: Service
-  /** Routes a GET. */
-  readonly get: (request: Request) => Response | Promise<Response>
-}
-
 /**
  * Handles methods before routing: unknown methods are refused, and HEAD is GET without the body. undefined: a
- * GET for the routes.
+ * GET for the routes. `get` routes a GET.
  */
 export function beforeRouting(
   request: Request,
-  { service, get }: BeforeRouting,
+  { service, get }: { readonly service: Service; readonly get: (request: Request) => Response | Promise<Response> },
 ): Promise<Response> | Response | undefined {
   const { method } = request
   if (method === 'OPTIONS') return preflight()
@@ -36,9 +30,6 @@ async function refuse({ request }: { readonly request: Request }): Promise<never
   })
 }
 
-/** A day: the allowed methods do not change while the service runs. */
-const PREFLIGHT_SECONDS = 86_400
-
 const preflight = (): Response =>
   new Response(null, {
     status: 204,
@@ -47,7 +38,8 @@ const preflight = (): Response =>
       Allow: ALLOWED,
       'Access-Control-Allow-Methods': ALLOWED,
       'Access-Control-Allow-Headers': 'X-API-Key, If-None-Match, Last-Event-ID, Accept-Language, Content-Type',
-      'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+      // A day: the allowed methods do not change while the service runs.
+      'Access-Control-Max-Age': '86400',
     },
   })
 

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { Failure, type Log } from '#failure/failure.ts'
-import type { Exposition } from '#metrics/expose.ts'
+import type { Exposition } from '#metrics/counters.ts'
 import type { Clock } from '#time/clock.ts'
 import type { HttpCounts } from './counts.ts'
 import { clientAddresses, type Handler, type Service } from './exchange.ts'
@@ -15,9 +15,6 @@ export const metricsHandler =
   async () =>
     textReply(200, { type, text: await text() }, { headers: { 'Cache-Control': 'no-store' }, form: 'tagged' })
 
-/** Time limit of a scrape: a slower one is useless. */
-const DEADLINE_MS = 10_000
-
 /** `/metrics` on a separate address, with `/health` and no other path. */
 export function createMetricsApp(options: {
   readonly metrics: Exposition
@@ -31,12 +28,18 @@ export function createMetricsApp(options: {
     ...options,
     defaults: { format: 'envelope', compat: 'none' },
     basePath: '',
-    deadlineMs: DEADLINE_MS,
+    // A slower scrape is useless.
+    deadlineMs: 10_000,
     isLogged: () => false,
     clientOf: clients.of,
   }
   const metrics = respond('metrics', metricsHandler(options.metrics), service)
   const health = respond('health', healthHandler(options.version), service)
+  const notFound = async (): Promise<never> => {
+    throw new Failure('not_found', 'This path does not exist. Available paths: /metrics, /health.', {
+      zh: '此路径不存在。可用路径：/metrics, /health。',
+    })
+  }
   const unknown = respond('unknown', notFound, service)
   const app: Elysia = new Elysia({ systemRouter: false, nativeStaticResponse: false })
   app
@@ -46,10 +49,4 @@ export function createMetricsApp(options: {
     .get('/*', ({ request }) => unknown(request))
     .onError(({ request }) => unknown(request))
   return app
-}
-
-async function notFound(): Promise<never> {
-  throw new Failure('not_found', 'This path does not exist. Available paths: /metrics, /health.', {
-    zh: '此路径不存在。可用路径：/metrics, /health。',
-  })
 }

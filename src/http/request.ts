@@ -48,7 +48,9 @@ export function startDeadline({ ms, client, running }: Limits): Deadline {
     if (isOver || end <= until) return
     until = end
     clearTimeout(timer)
-    timer = Number.isFinite(allMs) ? setTimeout(() => stop(tooLate(allMs)), allMs) : undefined
+    const message = `The request took longer than ${allMs} ms.`
+    const late = () => stop(new PublicFailure('deadline', message, { zh: `处理时间超过 ${allMs} 毫秒。` }))
+    timer = Number.isFinite(allMs) ? setTimeout(late, allMs) : undefined
   }
   const restore = (): void => {
     prolonged -= 1
@@ -77,9 +79,6 @@ export function startDeadline({ ms, client, running }: Limits): Deadline {
     },
   }
 }
-
-const tooLate = (ms: number): PublicFailure =>
-  new PublicFailure('deadline', `The request took longer than ${ms} ms.`, { zh: `处理时间超过 ${ms} 毫秒。` })
 
 /**
  * Handles a request: parses it, calls the handler of its route within the deadline, and sends the reply. A

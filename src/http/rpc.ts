@@ -3,12 +3,8 @@ import { badRequest, nearest, nearestText, shown } from '#actions/request/refusa
 import { Failure, PublicFailure } from '#failure/failure.ts'
 import { admit, type Gate, identify } from '#gate/gate.ts'
 import { type Handler, refuseParameters } from './exchange.ts'
-import type { Gateway, TakenResponse } from './gateway.ts'
-import type { Reply } from './reply.ts'
-import { formatMethodTemplate, type RpcMethod, rpcMethods, rpcUnavailable } from './rpc-methods.ts'
-
-/** An hour: disabled methods do not become available by themselves. */
-const SWITCHED_OFF_RETRY_SECONDS = 3_600
+import type { Gateway } from './gateway.ts'
+import { formatMethodTemplate, rpcMethods, rpcUnavailable } from './rpc-methods.ts'
 
 /**
  * The node's path for a gateway path, `/rpc/getAccount/admin/true` → `/getAccount/admin/true`. Only allowed
@@ -20,18 +16,23 @@ export function toNodePath(path: string): string {
   if (rpcUnavailable.includes(name) && segments.length === 0)
     throw new PublicFailure('unavailable', `Method ${name} is temporarily unavailable.`, {
       zh: `方法 ${name} 暂时不可用。`,
-      details: { retryAfter: SWITCHED_OFF_RETRY_SECONDS },
+      // An hour: disabled methods do not become available by themselves.
+      details: { retryAfter: 3_600 },
     })
   const method = rpcMethods.find(known => known.name === name)
   if (method === undefined) throw unknownMethod(name)
-  if (segments.length !== method.segments.length) throw wrongForm(method)
+  const template = formatMethodTemplate(method)
+  if (segments.length !== method.segments.length)
+    throw new Failure('not_found', `Method ${name} must be called as ${template}.`, {
+      zh: `方法 ${name} 的调用格式为 ${template}。`,
+    })
   for (const [place, segment] of method.segments.entries()) {
     const text = segments[place] ?? ''
     if (!segment.pattern.test(text))
       throw badRequest(
         {
-          en: `Segment '${segment.name}' of ${formatMethodTemplate(method)} is ${shown(text)}; it must be ${segment.rule.en}.`,
-          zh: `${formatMethodTemplate(method)} 的路径段 '${segment.name}' 的值为 ${shown(text)}；取值须为：${segment.rule.zh}。`,
+          en: `Segment '${segment.name}' of ${template} is ${shown(text)}; it must be ${segment.rule.en}.`,
+          zh: `${template} 的路径段 '${segment.name}' 的值为 ${shown(text)}；取值须为：${segment.rule.zh}。`,
         },
         { parameter: segment.name },
       )
@@ -51,14 +52,6 @@ function unknownMethod(name: string): Failure {
   })
 }
 
-const wrongForm = (method: RpcMethod): Failure =>
-  new Failure('not_found', `Method ${method.name} must be called as ${formatMethodTemplate(method)}.`, {
-    zh: `方法 ${method.name} 的调用格式为 ${formatMethodTemplate(method)}。`,
-  })
-
-/** Seconds. Without a configured node, only a restart helps. */
-const NO_NODE_RETRY_SECONDS = 60
-
 /**
  * Answers `/rpc/…` with the node's status and bytes, as JSON or plain text. Key and query are not forwarded. Cached
  * answers wait for no permit, so that a node that hangs does not delay them.
@@ -75,29 +68,26 @@ export const rpcHandler =
       if (gateway === undefined)
         throw new PublicFailure('unavailable', 'This service is not connected to a node.', {
           zh: '本服务未连接全节点。',
-          details: { retryAfter: NO_NODE_RETRY_SECONDS },
+          // Only a restart helps.
+          details: { retryAfter: 60 },
         })
       const ask = () => gateway.ask(path, signal)
       const answer = gateway.kept(path) ?? (await holdPermit(admitted.permits.node(signal), ask))
       // The request has ended, so nobody else would release the answer's bytes.
       if (signal.aborted) answer.release()
-      return toRpcReply(answer)
+      const isJson = answer.contentType?.startsWith('application/json') === true
+      // A node may return a page of its own, which must not run as one of this service, where visitors type their keys.
+      const policy = "default-src 'none'; sandbox"
+      return {
+        status: answer.status,
+        type: isJson ? 'application/json' : 'text/plain; charset=utf-8',
+        body: answer.body,
+        headers: { 'Cache-Control': 'no-store', 'Content-Security-Policy': policy },
+        form: 'raw',
+        sent: answer.release,
+      }
     } catch (error) {
       admitted.refused(error)
       throw error
     }
   }
-
-/** A node may return a page of its own, which must not run as one of this service, where visitors type their keys. */
-const NODE_JSON = 'application/json'
-const PLAIN_TYPE = 'text/plain; charset=utf-8'
-const NO_DOCUMENT = "default-src 'none'; sandbox"
-
-const toRpcReply = ({ status, contentType, body, release }: TakenResponse): Reply => ({
-  status,
-  type: contentType?.startsWith('application/json') === true ? NODE_JSON : PLAIN_TYPE,
-  body,
-  headers: { 'Cache-Control': 'no-store', 'Content-Security-Policy': NO_DOCUMENT },
-  form: 'raw',
-  sent: release,
-})

@@ -8,8 +8,6 @@ import { failureReply, isStreamed, PIECE_BYTES, type Reply, refusalText, textRep
 
 /** The last step of a request: its Response, its counts, and its line in the access log. */
 
-type Held = NonNullable<Reply['held']>
-
 type SendDeps = Pick<Service, 'log' | 'counts' | 'clock' | 'isLogged' | 'stopping' | 'writeFailure' | 'connections'>
 
 /**
@@ -18,15 +16,13 @@ type SendDeps = Pick<Service, 'log' | 'counts' | 'clock' | 'isLogged' | 'stoppin
  */
 type Outcome = { readonly kind: string; readonly reason?: string | undefined; readonly why?: string | undefined }
 
-const OK: Outcome = { kind: 'ok' }
-
 /** nginx's status for a client that closed the connection. It is only logged. */
 const GONE_STATUS = 499
 
 /** Sends a success, or a failure that is already a reply. */
 export function send(exchange: Exchange, reply: Reply & { readonly outcome?: Outcome }, service: SendDeps): Response {
   const { request, id, headers } = exchange
-  const { kind, reason, why } = reply.outcome ?? OK
+  const { kind, reason, why } = reply.outcome ?? { kind: 'ok' }
   const response = toResponse(reply, request, { id, own: headers })
   if (service.stopping?.signal.aborted === true) response.headers.set('Connection', 'close')
   const { status } = response
@@ -62,7 +58,11 @@ const MAX_IDLE_SECONDS = 255
  * Frees what a body of known length holds when it was sent, or its client left or stalled. Bun reports the progress of
  * streams only, and a stream has no length.
  */
-function watchBody(request: Request, { stallMs, free }: Held, { clock, connections }: SendDeps): void {
+function watchBody(
+  request: Request,
+  { stallMs, free }: NonNullable<Reply['held']>,
+  { clock, connections }: SendDeps,
+): void {
   connections?.limitIdle(request, Math.min(MAX_IDLE_SECONDS, Math.ceil(stallMs / SECOND_MS)))
   const looking = every(clock, LOOK_MS, () => {
     if (connections?.isOpen(request) === true) return

@@ -5,15 +5,7 @@ import { toIso } from '#chain/time.ts'
 import { type IdentifyDeps, identify } from '#gate/gate.ts'
 import type { Rates } from '#gate/rate.ts'
 import { type Handler, refuseParameters } from './exchange.ts'
-import {
-  CLOCK,
-  type Freshness,
-  findLoadTroubles,
-  findTroubles,
-  type Health,
-  isWhole,
-  listFreshFields,
-} from './health.ts'
+import { CLOCK, findLoadTroubles, findTroubles, type Health, isWhole, listFreshFields } from './health.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 import type { Stopping } from './stopping.ts'
 
@@ -25,7 +17,19 @@ export const healthHandler =
   async () =>
     textReply(200, { type: JSON_TYPE, text: writeJson({ status: 'ok', version }) }, { headers: NOT_CACHED })
 
-type ReadyOptions = {
+/**
+ * `/ready`: 200 when the service can answer from the store, else 503 with the reason: the store cannot be read, has
+ * lost data, is of another version or absent, no block is published, the last loaded block is older than `maxLagMs`, or
+ * the service stops. Replicas share their node and their loader, so a fault of these makes none of them unready unless
+ * `readyNeedsNode` is set. Unknown fields are null.
+ */
+export function readyHandler({
+  readHealth,
+  version,
+  maxLagMs = Number.POSITIVE_INFINITY,
+  readyNeedsNode,
+  stopping,
+}: {
   readonly readHealth: () => Promise<Health>
   readonly version: string
   /** Maximum age of the last loaded block; undefined: any age. */
@@ -33,15 +37,7 @@ type ReadyOptions = {
   /** Whether faults of the node and of loading count, too. */
   readonly readyNeedsNode: boolean
   readonly stopping?: Pick<Stopping, 'signal'>
-}
-
-/**
- * `/ready`: 200 when the service can answer from the store, else 503 with the reason: the store cannot be read, has
- * lost data, is of another version or absent, no block is published, the last loaded block is older than `maxLagMs`, or
- * the service stops. Replicas share their node and their loader, so a fault of these makes none of them unready unless
- * `readyNeedsNode` is set. Unknown fields are null.
- */
-export function readyHandler({ readHealth, version, maxLagMs, readyNeedsNode, stopping }: ReadyOptions): Handler {
+}): Handler {
   return async () => {
     if (stopping?.signal.aborted === true) return notReady({ reason: 'The service is stopping.', version })
     const health = await readHealth()
@@ -51,18 +47,15 @@ export function readyHandler({ readHealth, version, maxLagMs, readyNeedsNode, st
     const { height, time } = published
     const state = { height, time: toIso(time), whole: isWhole(health), ...listFreshFields(fresh), version }
     const [fault] = readyNeedsNode ? findLoadTroubles(fresh) : []
-    const reason = fault?.what.en ?? tooOld(fresh, maxLagMs)
-    if (reason !== undefined) return notReady({ reason, ...state })
+    const { lagSeconds } = fresh
+    if (fault !== undefined) return notReady({ reason: fault.what.en, ...state })
+    if (lagSeconds === null && Number.isFinite(maxLagMs)) return notReady({ reason: CLOCK.what.en, ...state })
+    if (lagSeconds !== null && lagSeconds * 1_000 > maxLagMs) {
+      const reason = `The last loaded block is older than ${maxLagMs / 1_000} seconds (--max-lag).`
+      return notReady({ reason, ...state })
+    }
     return textReply(200, { type: JSON_TYPE, text: writeJson({ ready: true, ...state }) }, { headers: NOT_CACHED })
   }
-}
-
-function tooOld({ lagSeconds }: Freshness, maxLagMs: number | undefined): string | undefined {
-  if (maxLagMs === undefined) return undefined
-  if (lagSeconds === null) return CLOCK.what.en
-  return lagSeconds * 1_000 > maxLagMs
-    ? `The last loaded block is older than ${maxLagMs / 1_000} seconds (--max-lag).`
-    : undefined
 }
 
 const notReady = (state: Readonly<Record<string, unknown>>) =>

@@ -1,5 +1,7 @@
+import { Gauge, Registry } from 'prom-client'
+
 /** The labels of a metric that vary together, such as route and action, with all their values. */
-export type Dimension = {
+type Dimension = {
   readonly names: readonly string[]
   /** One more value stands for all others: no label has a value invented by a caller or the chain. */
   readonly values: readonly (readonly string[])[]
@@ -30,10 +32,12 @@ export const counter = (name: string, help: string, ...dimensions: readonly Dime
   dimensions,
 })
 
-type Spread = Pick<Definition, 'buckets'> & Partial<Pick<Definition, 'dimensions'>>
-
 /** A count of values by their size. */
-export const histogram = (name: string, help: string, { dimensions = [], ...spread }: Spread): Definition => ({
+export const histogram = (
+  name: string,
+  help: string,
+  { dimensions = [], ...spread }: Pick<Definition, 'buckets'> & Partial<Pick<Definition, 'dimensions'>>,
+): Definition => ({
   name,
   help,
   type: 'histogram',
@@ -42,7 +46,7 @@ export const histogram = (name: string, help: string, { dimensions = [], ...spre
 })
 
 /** Numbers stored per series. For a histogram: the counts of the buckets, of the one without a bound, and the sum. */
-export function countNumbers({ type, buckets = [] }: Definition): number {
+function countNumbers({ type, buckets = [] }: Definition): number {
   return type === 'histogram' ? buckets.length + 2 : 1
 }
 
@@ -50,7 +54,7 @@ export function countNumbers({ type, buckets = [] }: Definition): number {
  * The counts of a metric. `labels` has one value for each dimension, its parts joined with `/` if the dimension has
  * several names. Unknown values count as `other`.
  */
-export type MetricSeries = {
+type MetricSeries = {
   /** Increases a counter by `n`, or changes a gauge by `n`. */
   add(n: number, ...labels: readonly string[]): void
   /** Sets a gauge, or a counter that is counted elsewhere. */
@@ -75,7 +79,11 @@ export function createCounters<Name extends string>(definitions: Readonly<Record
 function createSeries(definition: Definition): MetricSeries {
   const { dimensions, buckets = [] } = definition
   const width = countNumbers(definition)
-  const known = dimensions.map(indexValues)
+  // The last index of a dimension, `size` − 1, stands for all unknown values.
+  const known = dimensions.map(({ values }) => ({
+    indices: new Map(values.map((value, index) => [value.join('/'), index])),
+    size: values.length + 1,
+  }))
   const numbers = new Float64Array(known.reduce((product, { size }) => product * size, width))
   const find = (labels: readonly string[]): number => {
     let place = 0
@@ -106,10 +114,108 @@ function createSeries(definition: Definition): MetricSeries {
   }
 }
 
-/** The index of each value; the last index, `size` − 1, stands for all unknown values. */
-function indexValues({ values }: Dimension) {
-  return {
-    indices: new Map(values.map((value, index) => [value.join('/'), index])),
-    size: values.length + 1,
+/** A metric that is computed when it is scraped. */
+export type ScrapedMetric = {
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'gauge'
+  readonly labels?: readonly string[]
+  /** Values with their labels, in the order of `labels`; unknown values are left out. */
+  read(): Promise<readonly Value[]> | readonly Value[]
+}
+type Value = { readonly labels?: readonly string[]; readonly value: number }
+
+export type Exposition = { readonly type: string; text(): Promise<string> }
+
+/** All metrics of a process in the text format of Prometheus. */
+export function createExposition<Name extends string>(
+  definitions: Readonly<Record<Name, Definition>>,
+  counters: Counters<Name>,
+  readings: readonly ScrapedMetric[],
+): Exposition {
+  const registry = new Registry()
+  for (const name of Object.keys(definitions) as Name[])
+    registry.registerMetric(new Shown(definitions[name], async () => listLines(definitions[name], counters[name])))
+  for (const { labels = [], ...reading } of readings)
+    registry.registerMetric(
+      new Shown({ ...reading, dimensions: labels.map(name => ({ names: [name], values: [] })) }, async () =>
+        (await reading.read()).map(each => ({ ...each, labels: named(labels, each.labels) })),
+      ),
+    )
+  return { type: registry.contentType, text: () => registry.metrics() }
+}
+
+type Line = {
+  readonly metricName?: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** A metric whose values are stored outside of prom-client. */
+class Shown extends Gauge<string> {
+  readonly #type: Definition['type']
+  readonly #lines: () => Promise<readonly Line[]>
+  constructor(
+    { name, help, type, dimensions }: Pick<Definition, 'name' | 'help' | 'type' | 'dimensions'>,
+    lines: () => Promise<readonly Line[]>,
+  ) {
+    super({ name, help, labelNames: dimensions.flatMap(({ names }) => names), registers: [] })
+    this.#type = type
+    this.#lines = lines
   }
+  override async get() {
+    const values = [...(await this.#lines())]
+    return Object.assign(await super.get(), { type: this.#type, values })
+  }
+}
+
+const named = (names: readonly string[], values: readonly string[] = []): Record<string, string> =>
+  Object.fromEntries(names.map((name, at) => [name, values[at] ?? '']))
+
+/**
+ * A counter with at most this number of series shows all of them from the start: to Prometheus, an increase
+ * from absent to 1 is no increase.
+ */
+const FEW = 32
+
+function listLines(definition: Definition, { numbers }: MetricSeries): readonly Line[] {
+  const width = countNumbers(definition)
+  const count = numbers.length / width
+  return Array.from({ length: count }, (_, place) => {
+    const own = numbers.subarray(place * width, (place + 1) * width)
+    const labels = getLabels(definition.dimensions, place)
+    const isHidden =
+      count > FEW || (count > 1 && definition.type === 'histogram') || Object.values(labels).includes('other')
+    return isHidden && own.every(number => number === 0) ? [] : linesOfSeries(definition, own, labels)
+  }).flat()
+}
+
+function getLabels(dimensions: readonly Dimension[], place: number): Readonly<Record<string, string>> {
+  const labels: [string, string][] = []
+  let rest = place
+  for (const { names, values } of dimensions.toReversed()) {
+    const size = values.length + 1
+    const value = values[rest % size]
+    labels.push(...names.map((name, at): [string, string] => [name, value === undefined ? 'other' : (value[at] ?? '')]))
+    rest = Math.floor(rest / size)
+  }
+  return Object.fromEntries(labels)
+}
+
+function linesOfSeries(
+  { type, name, buckets = [] }: Definition,
+  numbers: Float64Array,
+  labels: Readonly<Record<string, string>>,
+): readonly Line[] {
+  if (type !== 'histogram') return [{ labels, value: numbers[0] ?? 0 }]
+  let count = 0
+  const lines = [...buckets, '+Inf'].map((le, at) => {
+    count += numbers[at] ?? 0
+    return { metricName: `${name}_bucket`, labels: { ...labels, le: String(le) }, value: count }
+  })
+  return [
+    ...lines,
+    { metricName: `${name}_sum`, labels, value: numbers[buckets.length + 1] ?? 0 },
+    { metricName: `${name}_count`, labels, value: count },
+  ]
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readExposition } from '#test/support/exposition.ts'
-import { createCounters, type Definition, label } from './counters.ts'
-import { createExposition } from './expose.ts'
+import { createCounters, createExposition, type Definition, label } from './counters.ts'
 
 const definitions = {
   calls: {

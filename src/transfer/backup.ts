@@ -13,7 +13,7 @@ import { Failure } from '#failure/failure.ts'
 import { nothingLoaded } from '#store/failures.ts'
 import type { SnapshotName, Snapshots, WritePosition } from '#store/maintain-port.ts'
 import { createFile } from '#store/own-files.ts'
-import type { Identity, KeyStore, Store } from '#store/port.ts'
+import type { KeyStore, Store } from '#store/port.ts'
 import { sync } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { yieldEventLoop } from '#time/clock.ts'
@@ -26,25 +26,22 @@ import {
   KEYS,
   STARTS,
 } from './digest.ts'
-import { type FileDigest, manifestText, type StoreManifest } from './manifest.ts'
-
-const PIECE = 256 * 1024
-
-type Reading = {
-  readonly signal: AbortSignal
-  /** Called with the bytes read so far. */
-  readonly onRead: (bytes: number) => void
-  /** Path of a copy to write while reading; absent: no copy is written. */
-  readonly into?: string
-}
+import { manifestText, type StoreManifest } from './manifest.ts'
 
 /**
- * The digest of a file. With `into`, the file is copied at the same time, and the copy is on the disk when
- * the promise resolves.
+ * The digest of a file. With `into`, the file is copied to that path at the same time, and the copy is on the disk when
+ * the promise resolves. `onRead` is called with the bytes read so far.
  */
-export async function readThrough(path: string, { signal, onRead, into }: Reading): Promise<FileDigest> {
+export async function readThrough(
+  path: string,
+  {
+    signal,
+    onRead,
+    into,
+  }: { readonly signal: AbortSignal; readonly onRead: (bytes: number) => void; readonly into?: string },
+): Promise<NonNullable<StoreManifest['file']>> {
   const hash = new Bun.CryptoHasher('sha256')
-  const piece = Buffer.allocUnsafe(PIECE)
+  const piece = Buffer.allocUnsafe(256 * 1024)
   const source = openSync(path, 'r')
   if (into !== undefined) createFile(into)
   const target = into === undefined ? undefined : openSync(into, 'w')
@@ -73,13 +70,14 @@ export async function readThrough(path: string, { signal, onRead, into }: Readin
 /** Path of the manifest of a copy. */
 export const manifestPath = (file: string): string => `${file}.manifest.json`
 
-type Described = Omit<Store, 'keys'> & { readonly keys: Pick<KeyStore, 'list'> }
-
 /** The manifest of a store: its chain, and the digests at its published height and of its API keys. */
-export async function describedStore(store: Described, how: DigestOptions): Promise<StoreManifest> {
+export async function describedStore(
+  store: Omit<Store, 'keys'> & { readonly keys: Pick<KeyStore, 'list'> },
+  how: DigestOptions,
+): Promise<StoreManifest> {
   const audit = await store.audit()
   try {
-    const identity: Identity | undefined = await store.identity()
+    const identity = await store.identity()
     if (identity === undefined) throw nothingLoaded(store.name)
     const { height, hash } = audit.at
     const digests = [...(await computeDigests(store, audit, how)), await computeKeysDigest(store.keys)]
@@ -100,23 +98,20 @@ export async function describeCopy(partial: string, file: string, how: DigestOpt
       onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of: megabytes(of) }),
     })
     const manifest = { ...described, file: digest }
-    writeManifest(manifestPath(file), manifest)
+    const path = manifestPath(file)
+    const unfinished = `${path}.partial`
+    // The manifest is whole or absent, and nothing is left of one that could not be written.
+    try {
+      createFile(unfinished)
+      writeFileSync(unfinished, manifestText(manifest))
+      sync(unfinished)
+      renameSync(unfinished, path)
+    } finally {
+      rmSync(unfinished, { force: true })
+    }
     return manifest
   } finally {
     await copy.close()
-  }
-}
-
-/** The manifest is whole or absent, and nothing is left of one that could not be written. */
-function writeManifest(path: string, manifest: StoreManifest): void {
-  const partial = `${path}.partial`
-  try {
-    createFile(partial)
-    writeFileSync(partial, manifestText(manifest))
-    sync(partial)
-    renameSync(partial, path)
-  } finally {
-    rmSync(partial, { force: true })
   }
 }
 
@@ -177,7 +172,7 @@ export async function backupSnapshot(
       throw new Failure('unavailable', `${name} got new blocks while its digests were computed.`)
     const manifest = { ...described, digests: withOperations(described.digests, written) }
     await snapshots.keep(manifestText(manifest))
-    await snapshots.take(snapshot, { signal: how.signal, onProgress: inMegabytes(how, 'snapshot') })
+    await snapshots.take(snapshot, { signal: how.signal, onProgress: inMegabytes(how) })
     // A process that was suspended until its lease expired may have let a loader in.
     if (!isUntouched(written, await snapshots.writePositions())) throw touched(name, snapshot)
     // Keys may change at any time, and those in the snapshot must match its manifest.
@@ -195,8 +190,8 @@ const touched = (name: string, { repository, name: taken }: SnapshotName): Failu
     retryable: false,
   })
 
-/** Reports the server's progress in megabytes. */
+/** Reports the server's progress with a snapshot in megabytes. */
 export const inMegabytes =
-  ({ onProgress }: DigestOptions, what: string) =>
+  ({ onProgress }: DigestOptions) =>
   ({ done, of }: { readonly done: number; readonly of: number }): void =>
-    onProgress({ stage: `MB of the ${what}`, done: megabytes(done), of: megabytes(of) })
+    onProgress({ stage: 'MB of the snapshot', done: megabytes(done), of: megabytes(of) })

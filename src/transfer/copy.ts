@@ -8,7 +8,7 @@ import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { batchBuilder, partitioning } from '#load/batches.ts'
 import { UNDO_LIMITS } from '#store/batch.ts'
 import { nothingLoaded, RUN_REPAIR } from '#store/failures.ts'
-import type { Audit, Identity, Moment, Rewrite, Store, StoredDocument, Writer } from '#store/port.ts'
+import type { Audit, Moment, Rewrite, Store, StoredDocument, Writer } from '#store/port.ts'
 import {
   computeDigests,
   type Digest,
@@ -70,43 +70,36 @@ function spread(first: number, last: number): readonly number[] {
   return Array.from({ length }, (_, at) => first + Math.floor(((last - first) * at) / (length - 1)))
 }
 
-/** A block with its stored transactions and rows. */
-type StoredBlock = {
-  readonly block: BlockDoc
-  readonly transactions: readonly TransactionDoc[]
-  readonly records: readonly RecordDoc[]
-}
-
 /** Blocks per read. */
 const BLOCKS_AT_ONCE = 100
 /** Rows of a transaction requested at first, and the factor of further requests while all requested rows exist. */
 const [ROWS, MORE] = [2, 8]
 
-/** Whole blocks from height `from` to `to`, in order. Throws 'damaged' when a block or transaction is missing. */
+/**
+ * Whole blocks from height `from` to `to` with their transactions and rows, in order. Throws 'damaged' when a block or
+ * transaction is missing.
+ */
 const storedHistory = async function* (
   audit: Pick<Audit, 'getMany'>,
   { from, to }: { readonly from: number; readonly to: number },
-): AsyncGenerator<StoredBlock> {
+): AsyncGenerator<{ block: BlockDoc; transactions: readonly TransactionDoc[]; records: readonly RecordDoc[] }> {
   for (let first = from; first <= to; first += BLOCKS_AT_ONCE) {
     const last = Math.min(to, first + BLOCKS_AT_ONCE - 1)
     const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)
-    const heads = whole(blocks.name, heights.map(blockId), await audit.getMany(blocks, heights.map(blockId)))
+    const blockIds = heights.map(blockId)
+    const heads = requireWhole(blocks.name, blockIds, await audit.getMany(blocks, blockIds))
     const ids = heads.flatMap(listTransactionIds)
-    const texts = Map.groupBy(
-      whole(transactions.name, ids, await audit.getMany(transactions, ids)),
-      ({ height }) => height,
-    )
+    const all = requireWhole(transactions.name, ids, await audit.getMany(transactions, ids))
+    const texts = Map.groupBy(all, ({ height }) => height)
     const rows = Map.groupBy(await readBlockRows(audit, heads), ({ height }) => height)
-    for (const block of heads)
-      yield {
-        block,
-        transactions: texts.get(block.height) ?? [],
-        records: rows.get(block.height) ?? [],
-      }
+    for (const block of heads) {
+      const { height } = block
+      yield { block, transactions: texts.get(height) ?? [], records: rows.get(height) ?? [] }
+    }
   }
 }
 
-const whole = <D>(index: string, ids: readonly string[], docs: readonly (D | undefined)[]): readonly D[] =>
+const requireWhole = <D>(index: string, ids: readonly string[], docs: readonly (D | undefined)[]): readonly D[] =>
   docs.map((doc, at) => {
     if (doc !== undefined) return doc
     throw new Failure('damaged', `${index}: ${ids[at]} is missing or cannot be read.`, {
@@ -115,11 +108,9 @@ const whole = <D>(index: string, ids: readonly string[], docs: readonly (D | und
     })
   })
 
-type Looked = { readonly height: number; readonly tx: number; readonly from: number; readonly to: number }
-
 /** The rows of all transactions of some blocks, in order. A transaction's rows are numbered without a gap. */
 async function readBlockRows(audit: Pick<Audit, 'getMany'>, heads: readonly BlockDoc[]): Promise<readonly RecordDoc[]> {
-  let looks: readonly Looked[] = heads.flatMap(block =>
+  let looks = heads.flatMap(block =>
     listBlockHashes(block).map((_, tx) => ({ height: block.height, tx, from: 0, to: ROWS })),
   )
   const found: RecordDoc[] = []
@@ -129,7 +120,7 @@ async function readBlockRows(audit: Pick<Audit, 'getMany'>, heads: readonly Bloc
     )
     const docs = await audit.getMany(records, ids)
     let at = 0
-    const further: Looked[] = []
+    const further: typeof looks = []
     for (const look of looks) {
       const rows = docs.slice(at, at + look.to - look.from)
       at += rows.length
@@ -225,16 +216,17 @@ async function placeDocument(
   return { ...list, starts: await findListStarts(firsts, list, momentsOf) } as DocOf<StateIndex>
 }
 
-/** The result of a copy: the last copied block, and the number of documents. */
-type Copied = { readonly height: number; readonly documents: number }
-
 /**
  * Copies a store at one height into an empty one, of the same kind or another. The copy is closed to readers
  * and loaders until the digest of each index equals that of the source. After a kill at any moment, the next
  * run continues after the last whole batch of blocks, at the current height of the source. Throws 'usage'
  * when the other store has other data, 'damaged' with the index that differs.
  */
-export async function copyStore(from: Store, to: Store, how: DigestOptions): Promise<Copied> {
+export async function copyStore(
+  from: Store,
+  to: Store,
+  how: DigestOptions,
+): Promise<{ readonly height: number; readonly documents: number }> {
   const identity = await from.identity()
   if (identity === undefined) throw nothingLoaded(from.name)
   const source = await from.audit()
@@ -252,7 +244,10 @@ export async function copyStore(from: Store, to: Store, how: DigestOptions): Pro
       const digests = await requireCopied({ from, to, source }, how)
       // The keys come before the store is opened: a run killed between the two would find a store in use, and refuse it.
       await copyKeys(from, to)
-      if (!isOpen) await open(writer, identity, source)
+      if (!isOpen) {
+        await writer.settle({ identity, end: source.at, open: true })
+        await writer.accept?.()
+      }
       return { height: source.at.height, documents: sumDocuments(digests) }
     } finally {
       await writer.release()
@@ -285,24 +280,17 @@ async function requireCopied(
   { from, to, source }: Pick<Sides, 'source' | 'to'> & { readonly from: Store },
   how: DigestOptions,
 ): Promise<readonly Digest[]> {
-  const expected = regardlessOfPartitions(await computeDigests(from, source, staged(how, 'source')))
+  const tell = (of: string): DigestOptions => ({
+    signal: how.signal,
+    onProgress: at => how.onProgress({ ...at, stage: `${at.stage} of the ${of}` }),
+  })
+  const expected = regardlessOfPartitions(await computeDigests(from, source, tell('source')))
   const copy = await to.audit()
   try {
-    const found = regardlessOfPartitions(await computeDigests(to, copy, staged(how, 'copy')))
+    const found = regardlessOfPartitions(await computeDigests(to, copy, tell('copy')))
     requireSameDigests(to.name, found, expected)
     return found
   } finally {
     await copy.close()
   }
-}
-
-const staged = ({ signal, onProgress }: DigestOptions, of: string): DigestOptions => ({
-  signal,
-  onProgress: at => onProgress({ ...at, stage: `${at.stage} of the ${of}` }),
-})
-
-/** Opens the copy to readers and loaders. */
-async function open(writer: Writer, identity: Identity, { at }: Audit): Promise<void> {
-  await writer.settle({ identity, end: at, open: true })
-  await writer.accept?.()
 }

@@ -3,11 +3,8 @@ import type { Field } from '#indices/define.ts'
 import { type ListDoc, lists, parsePosition } from '#indices/list.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
-import type { KeyStore, StoredKey } from '#store/keys-port.ts'
+import type { KeyStore } from '#store/keys-port.ts'
 import type { Audit, Store, StoredDocument } from '#store/port.ts'
-
-/** A field, with the function that turns its value into text. */
-type Part = { readonly name: string; readonly text: (value: unknown) => string }
 
 /** Texts are prefixed with their length, so that no two documents have the same canonical text. */
 const measured = (text: string): string => `${text.length}:${text}`
@@ -31,15 +28,8 @@ const TEXTS: Readonly<Record<Field['kind'], (value: unknown) => string>> = {
   places: value => measured((value as readonly bigint[]).join()),
 }
 
-/** Fields that depend on how a store partitions its history, not on the chain alone. */
-const isOfLayout = (index: AnyIndex, name: string): boolean => index === lists && name === 'starts'
-
-const listCanonicalParts = (index: AnyIndex): readonly Part[] =>
-  Object.entries<Field>(index.fields)
-    .filter(([name]) => !isOfLayout(index, name))
-    .map(([name, { kind }]) => ({ name, text: TEXTS[kind] }))
-
-const known = new WeakMap<AnyIndex, readonly Part[]>()
+/** The fields of each index, with the functions that turn their values into text. */
+const known = new WeakMap<AnyIndex, readonly (readonly [name: string, format: (value: unknown) => string])[]>()
 
 /**
  * The canonical text of a document: the same in every store, and different for any other document. It consists of the
@@ -48,14 +38,17 @@ const known = new WeakMap<AnyIndex, readonly Part[]>()
 export function canonicalText(index: AnyIndex, doc: { readonly id: string }): string {
   let parts = known.get(index)
   if (parts === undefined) {
-    parts = listCanonicalParts(index)
+    parts = Object.entries<Field>(index.fields)
+      // These depend on how a store partitions its history, not on the chain alone.
+      .filter(([name]) => index !== lists || name !== 'starts')
+      .map(([name, { kind }]) => [name, TEXTS[kind]])
     known.set(index, parts)
   }
   const values = doc as unknown as Readonly<Record<string, unknown>>
   let text = measured(doc.id)
-  for (const part of parts) {
-    const value = values[part.name]
-    text += value === undefined ? '~' : part.text(value)
+  for (const [name, format] of parts) {
+    const value = values[name]
+    text += value === undefined ? '~' : format(value)
   }
   return text
 }
@@ -182,8 +175,7 @@ const readIndexPages = async function* (audit: Audit, index: AnyIndex): AsyncGen
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const { kind, message, help } = error
-    const more = { cause: error, details: { index: index.name }, help }
-    throw new Failure(kind, `${index.name}: ${message}`, more)
+    throw new Failure(kind, `${index.name}: ${message}`, { cause: error, details: { index: index.name }, help })
   }
 }
 
@@ -262,39 +254,30 @@ class Sums {
  * the digests `found`; the message begins with it.
  */
 export function requireSameDigests(what: string, found: readonly Digest[], expected: readonly Digest[]): void {
-  const differing = listDigestDifferences(found, expected)
-  const [first] = differing
-  if (first === undefined) return
-  const { name, has, wanted } = first
-  const more = differing.length === 1 ? '' : `; ${differing.length - 1} more indices differ`
-  throw new Failure('damaged', `${what}: ${name} ${formatDigestDifference(has, wanted)}${more}.`, {
+  const [has, wanted] = [mapByName(found), mapByName(expected)]
+  const [name, ...others] = [...new Set([...wanted.keys(), ...has.keys()])].filter(
+    each => has.get(each)?.documents !== wanted.get(each)?.documents || has.get(each)?.sum !== wanted.get(each)?.sum,
+  )
+  if (name === undefined) return
+  const [one, other] = [has.get(name), wanted.get(name)]
+  const difference =
+    one?.documents === other?.documents
+      ? `has the digest ${one?.sum}, expected ${other?.sum}`
+      : `has ${one?.documents ?? 0} documents, expected ${other?.documents ?? 0}`
+  const more = others.length === 0 ? '' : `; ${others.length} more indices differ`
+  throw new Failure('damaged', `${what}: ${name} ${difference}${more}.`, {
     help: 'Take another copy. Or load the chain anew from a node or an archive.',
     details: { index: name },
   })
 }
 
-type Differing = {
-  readonly name: string
-  readonly has: Digest | undefined
-  readonly wanted: Digest | undefined
-}
-
-const formatDigestName = ({ index, partition }: Digest): string =>
-  partition === undefined ? index : `${index} (partition ${partition})`
-
-function listDigestDifferences(found: readonly Digest[], expected: readonly Digest[]): readonly Differing[] {
-  const [has, wanted] = [found, expected].map(digests => new Map(digests.map(each => [formatDigestName(each), each])))
-  return [...new Set([...(wanted?.keys() ?? []), ...(has?.keys() ?? [])])].flatMap(name => {
-    const [one, other] = [has?.get(name), wanted?.get(name)]
-    const isSame = one?.documents === other?.documents && one?.sum === other?.sum
-    return isSame ? [] : [{ name, has: one, wanted: other }]
-  })
-}
-
-const formatDigestDifference = (has: Digest | undefined, wanted: Digest | undefined): string =>
-  has?.documents !== wanted?.documents
-    ? `has ${has?.documents ?? 0} documents, expected ${wanted?.documents ?? 0}`
-    : `has the digest ${has?.sum}, expected ${wanted?.sum}`
+const mapByName = (digests: readonly Digest[]): ReadonlyMap<string, Digest> =>
+  new Map(
+    digests.map(digest => {
+      const { index, partition } = digest
+      return [partition === undefined ? index : `${index} (partition ${partition})`, digest]
+    }),
+  )
 
 /** Digests of whole indices, without the entries that depend on partitions: equal in all stores of the same blocks. */
 export function regardlessOfPartitions(digests: readonly Digest[]): readonly Digest[] {
@@ -311,13 +294,13 @@ export const KEYS = 'api.keys'
 /** The digest of all keys of a store, over all stored fields of each. */
 export async function computeKeysDigest(keys: Pick<KeyStore, 'list'>): Promise<Digest> {
   const sum = new DigestSum()
-  for (const key of await keys.list()) sum.add(formatKeyText(key))
+  for (const { id, hash, name, note, perSecond, perDay, created, expires, revoked } of await keys.list())
+    sum.add(
+      JSON.stringify([id, hash, name, note ?? null, perSecond, perDay, created, expires ?? null, revoked ?? null]),
+    )
   return { index: KEYS, ...sum.result() }
 }
 
 /** The digest of API keys in a manifest; undefined when an earlier version wrote it. */
 export const findKeysDigest = (digests: readonly Digest[]): Digest | undefined =>
   digests.find(({ index }) => index === KEYS)
-
-const formatKeyText = ({ id, hash, name, note, perSecond, perDay, created, expires, revoked }: StoredKey): string =>
-  JSON.stringify([id, hash, name, note ?? null, perSecond, perDay, created, expires ?? null, revoked ?? null])

@@ -9,17 +9,14 @@ import { type Digest, findKeysDigest, KEYS, requireSameDigests } from './digest.
 /** Version of the manifest's format. */
 const FORMAT = 1
 
-/** Size and hash of a whole file. */
-export type FileDigest = { readonly bytes: number; readonly sha256: string }
-
 /** Description of a copy of a store, stored beside it. A restored or copied store must match it. */
 export type StoreManifest = Identity & {
   /** Height of the last block. */
   readonly height: number
   readonly hash: string
   readonly digests: readonly Digest[]
-  /** The digest of the copy itself, if it is a single file. */
-  readonly file?: FileDigest
+  /** Size and hash of the copy itself, if it is a single file. */
+  readonly file?: { readonly bytes: number; readonly sha256: string }
 }
 
 /** The text of a manifest: JSON sealed with the SHA-256 of its other members. */
@@ -69,6 +66,7 @@ export function readManifest(
       help: 'Use the version that wrote it.',
     })
   const { genesis, derivation, height, hash, digests, file } = members
+  const ofFile = asRecord(file)
   const isWhole =
     format === FORMAT &&
     [chainId, derivation].every(isCount) &&
@@ -76,7 +74,7 @@ export function readManifest(
     [genesis, hash].every(each => typeof each === 'string' && each !== '') &&
     Array.isArray(digests) &&
     digests.every(isDigest) &&
-    (file === undefined || isFile(file))
+    (file === undefined || (isCount(ofFile?.['bytes']) && isSha256(ofFile['sha256'])))
   if (!isWhole)
     throw new Failure('damaged', `${from} is not a manifest of a store.`, {
       help: "Use the manifest that 'iostlens backup' wrote beside the copy.",
@@ -86,8 +84,7 @@ export function readManifest(
   return { manifest, isSealed: seal === computeSeal(manifest) }
 }
 
-const SHA256 = /^[0-9a-f]{64}$/
-const isSha256 = (value: unknown): boolean => typeof value === 'string' && SHA256.test(value)
+const isSha256 = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
 
 function isDigest(value: unknown): boolean {
   const { index, partition, documents, sum, operation } = asRecord(value) ?? {}
@@ -98,11 +95,6 @@ function isDigest(value: unknown): boolean {
     isSha256(sum) &&
     (operation === undefined || operation === -1 || isCount(operation))
   )
-}
-
-function isFile(value: unknown): boolean {
-  const { bytes, sha256 } = asRecord(value) ?? {}
-  return isCount(bytes) && isSha256(sha256)
 }
 
 /**
@@ -142,15 +134,10 @@ export function requireSame(name: string, found: StoreManifest, manifest: StoreM
       throw new Failure('conflict', `${name}: its ${of} is ${found[of]}, but the manifest says ${manifest[of]}.`, {
         help: 'The manifest belongs to another copy.',
       })
-  requireSameDigests(name, ofDocuments(found.digests), ofDocuments(manifest.digests))
-  requireSameKeys(name, found.digests, manifest.digests)
-}
-
-const ofDocuments = (digests: readonly Digest[]): readonly Digest[] => digests.filter(({ index }) => index !== KEYS)
-
-/** Manifests of earlier versions have no digest of keys. */
-function requireSameKeys(name: string, found: readonly Digest[], expected: readonly Digest[]): void {
-  const [has, wanted] = [found, expected].map(findKeysDigest)
+  const [ofFound, ofManifest] = [found, manifest].map(each => each.digests.filter(({ index }) => index !== KEYS))
+  requireSameDigests(name, ofFound ?? [], ofManifest ?? [])
+  const [has, wanted] = [findKeysDigest(found.digests), findKeysDigest(manifest.digests)]
+  // Manifests of earlier versions have no digest of keys.
   if (wanted === undefined || (has?.documents === wanted.documents && has.sum === wanted.sum)) return
   throw new Failure('damaged', `${name}: its API keys are not those of the manifest.`, {
     help: 'Keys were added, changed or removed since the copy was made: restore it again, or take another one.',

@@ -11,41 +11,50 @@ import { readManifest, requireOnChain, requireSame, type StoreManifest } from '.
 
 type Restoring = DigestOptions & { readonly node: Node }
 
-/** The result of a restore. `isThere`: a run that was killed at its very end had already put the store in place. */
-type RestoredFile = { readonly manifest: StoreManifest; readonly isThere: boolean }
-
 /**
  * Restores a copy to a path where no store exists. Its bytes must match its manifest, and its last block must be on the
- * node's chain. After a kill at any moment, the path is free or has the whole store; the next run starts again. Throws
- * 'usage' when the path is taken, 'damaged' with the index that differs, 'conflict' for another chain.
+ * node's chain. After a kill at any moment, the path is free or has the whole store; the next run starts again.
+ * `isThere`: a run that was killed at its very end had put the store in place. Throws 'usage' when the path is taken,
+ * 'damaged' with the index that differs, 'conflict' for another chain.
  */
-export async function restoreFile(file: string, path: string, how: Restoring): Promise<RestoredFile> {
-  const { manifest, isSealed } = manifestOfFile(file)
+export async function restoreFile(
+  file: string,
+  path: string,
+  how: Restoring,
+): Promise<{ readonly manifest: StoreManifest; readonly isThere: boolean }> {
+  for (const each of [file, manifestPath(file)])
+    if (!existsSync(each))
+      throw new Failure('usage', `There is no ${each}.`, {
+        help: "Name a copy that 'iostlens backup' made; its manifest is beside it.",
+      })
+  const { manifest, isSealed } = readManifest(readFileSync(manifestPath(file), 'utf8'), manifestPath(file))
   await requireOnChain(how.node, manifest, how.signal)
-  if (existsSync(path)) return found(path, manifest, how)
+  if (existsSync(path)) {
+    await requireRestored(path, manifest, how)
+    return { manifest, isThere: true }
+  }
   const unlock = acquireLock(path, path)
   if (unlock === undefined)
     throw new Failure('usage', `Another program writes to ${path}.`, {
       help: 'Stop it, or set --store to a file that does not exist yet.',
     })
   try {
-    return existsSync(path) ? await found(path, manifest, how) : await copyInto(path, { file, manifest, isSealed }, how)
+    const isThere = existsSync(path)
+    if (isThere) await requireRestored(path, manifest, how)
+    else await copyInto(path, { file, manifest, isSealed }, how)
+    return { manifest, isThere }
   } finally {
     // A restore that failed leaves nothing behind.
     unlock({ remove: !existsSync(path) })
   }
 }
 
-/** The result for a store that is already in place. */
-async function found(path: string, manifest: StoreManifest, how: Restoring): Promise<RestoredFile> {
-  await requireRestored(path, manifest, how)
-  return { manifest, isThere: true }
-}
-
-type Copy = { readonly file: string; readonly manifest: StoreManifest; readonly isSealed: boolean }
-
 /** Copies under the lock of the path, so that no loader or other restore writes there meanwhile. */
-async function copyInto(path: string, { file, manifest, isSealed }: Copy, how: Restoring): Promise<RestoredFile> {
+async function copyInto(
+  path: string,
+  { file, manifest, isSealed }: { readonly file: string; manifest: StoreManifest; isSealed: boolean },
+  how: Restoring,
+): Promise<void> {
   const partial = `${path}.partial`
   rmSync(partial, { force: true })
   try {
@@ -60,20 +69,9 @@ async function copyInto(path: string, { file, manifest, isSealed }: Copy, how: R
     // A leftover write-ahead log must not be applied to the new file.
     for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
     linkSync(partial, path)
-    return { manifest, isThere: false }
   } finally {
     for (const end of ['', '-wal', '-shm']) rmSync(`${partial}${end}`, { force: true })
   }
-}
-
-function manifestOfFile(file: string) {
-  const path = manifestPath(file)
-  for (const each of [file, path])
-    if (!existsSync(each))
-      throw new Failure('usage', `There is no ${each}.`, {
-        help: "Name a copy that 'iostlens backup' made; its manifest is beside it.",
-      })
-  return readManifest(readFileSync(path, 'utf8'), path)
 }
 
 /** The failure for a file that does not match its manifest: it names the index that differs, if that can be found. */
@@ -82,11 +80,14 @@ async function changed(
   { partial, manifest }: { readonly partial: string; readonly manifest: StoreManifest },
   how: Restoring,
 ): Promise<unknown> {
+  const store = openSqlite({ path: partial, readonly: true })
   try {
-    requireSame(file, await describedFile(partial, how), manifest)
+    requireSame(file, await describedStore(store, how), manifest)
   } catch (error) {
     if (how.signal.aborted || !(error instanceof Failure) || error.kind === 'damaged') return error
     return new Failure('damaged', `${file} is not a whole copy: ${error.message}`, { cause: error })
+  } finally {
+    await store.close()
   }
   const help = 'Take another copy. The places of rows in lists may have been changed.'
   return new Failure(
@@ -96,22 +97,16 @@ async function changed(
   )
 }
 
-async function describedFile(path: string, how: Restoring): Promise<StoreManifest> {
-  const store = openSqlite({ path, readonly: true })
-  try {
-    return await describedStore(store, how)
-  } finally {
-    await store.close()
-  }
-}
-
 /** Throws 'usage' unless the existing store is this copy, put in place by a run that was killed at its very end. */
 async function requireRestored(path: string, manifest: StoreManifest, how: Restoring): Promise<void> {
-  const taken = (cause: unknown) =>
-    new Failure('usage', `${path} exists and is not that copy${describeCause(cause)}; a restore replaces no store.`, {
+  const taken = (cause: unknown) => {
+    const isKnown = cause instanceof Failure && cause.kind === 'damaged'
+    const difference = isKnown ? ` (${cause.message.replace(/[.]$/, '')})` : ''
+    return new Failure('usage', `${path} exists and is not that copy${difference}; a restore replaces no store.`, {
       help: 'Set --store to a file that does not exist yet, or stop iostlens and remove this one with its -wal and -shm files.',
       cause,
     })
+  }
   const store = openSqlite({ path, readonly: true })
   try {
     if ((await store.published())?.hash !== manifest.hash) throw taken(undefined)
@@ -122,10 +117,6 @@ async function requireRestored(path: string, manifest: StoreManifest, how: Resto
     await store.close()
   }
 }
-
-/** The difference, if known. */
-const describeCause = (cause: unknown): string =>
-  cause instanceof Failure && cause.kind === 'damaged' ? ` (${cause.message.replace(/[.]$/, '')})` : ''
 
 /**
  * Has the server restore a snapshot, unless its indices exist already, restored by hand or by a run that was killed.
@@ -141,11 +132,12 @@ export async function restoreFromSnapshot(
 ): Promise<StoreManifest> {
   const { snapshots, name } = store
   const keys = { list: () => snapshots.keys() }
-  const isRestored = await snapshots.restore(snapshot, {
-    signal: how.signal,
-    onProgress: inMegabytes(how, 'snapshot'),
-  })
-  const manifest = await requireSnapshotManifest(store)
+  const isRestored = await snapshots.restore(snapshot, { signal: how.signal, onProgress: inMegabytes(how) })
+  const text = await snapshots.kept()
+  const help = "Take snapshots with 'iostlens backup'. This one has to be audited: 'iostlens repair --node URL'."
+  if (text === undefined) throw new Failure('damaged', `${name} has no manifest.`, { help })
+  const { manifest, isSealed } = readManifest(text, `The manifest in ${name}`)
+  if (!isSealed) throw new Failure('damaged', `The manifest in ${name} was changed: its seal is wrong.`, { help })
   await requireOnChain(how.node, manifest, how.signal)
   const { chainId, genesis, derivation } = manifest
   const writer = await store.takeOver({ chainId, genesis, derivation }, { repair: true })
@@ -161,16 +153,4 @@ export async function restoreFromSnapshot(
   } finally {
     await writer.release()
   }
-}
-
-async function requireSnapshotManifest({
-  name,
-  snapshots,
-}: Pick<Store, 'name'> & { readonly snapshots: Snapshots }): Promise<StoreManifest> {
-  const text = await snapshots.kept()
-  const help = "Take snapshots with 'iostlens backup'. This one has to be audited: 'iostlens repair --node URL'."
-  if (text === undefined) throw new Failure('damaged', `${name} has no manifest.`, { help })
-  const { manifest, isSealed } = readManifest(text, `The manifest in ${name}`)
-  if (!isSealed) throw new Failure('damaged', `The manifest in ${name} was changed: its seal is wrong.`, { help })
-  return manifest
 }

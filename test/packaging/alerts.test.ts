@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { describeDropped } from '#cli/log.ts'
 import { catalogue, loadCounts, type MetricCounts, nodeCallNote, storeCallNote } from '#cli/metrics/catalogue.ts'
 import { exposeMetrics } from '#cli/metrics/readings.ts'
-import { droppedLines, lineWriter } from '#cli/stderr.ts'
+import { lineWriter } from '#cli/stderr.ts'
 import { Failure } from '#failure/failure.ts'
 import { createQueues } from '#gate/queues.ts'
 import { load } from '#load/load.ts'
@@ -199,7 +200,10 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   IostlensEventLoopLate: { make: ({ counts }) => counts.eventLoop.observe(0.8) },
   IostlensLogDropped: {
     make: ({ counts }) => {
-      const writer = lineWriter(() => undefined, { maxWaiting: 10, dropped: droppedLines })
+      const writer = lineWriter(() => undefined, {
+        maxWaiting: 10,
+        dropped: count => describeDropped(count, { format: 'plain' }),
+      })
       for (let lines = 0; lines < 3; lines++) writer.write('0123456789\n')
       counts.droppedLines.set(writer.dropped())
     },

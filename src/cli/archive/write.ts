@@ -32,17 +32,18 @@ import { LOGGING, NODE, STORE } from '../settings.ts'
 import { withBar } from '../stop.ts'
 import { provingThreads } from '../threads/loading-threads.ts'
 
-type Checking = {
-  /** Path or URL of the archive, with the user and password of a URL. */
-  readonly location: string
-  readonly level: ProofLevel
-  readonly signal: AbortSignal
-  readonly threads?: ArchiveNodeOptions['threads']
-  readonly onProgress: (at: Stage) => void
-}
-
 /** Reads every byte of an archive and proves every block. Throws 'damaged' with the file of the first fault. */
-export async function checkArchive(archive: Archive, checking: Checking): Promise<void> {
+export async function checkArchive(
+  archive: Archive,
+  checking: {
+    /** Path or URL of the archive, with the user and password of a URL. */
+    readonly location: string
+    readonly level: ProofLevel
+    readonly signal: AbortSignal
+    readonly threads?: ArchiveNodeOptions['threads']
+    readonly onProgress: (at: Stage) => void
+  },
+): Promise<void> {
   const { files } = archive.manifest
   for (const [done, file] of files.entries()) {
     checking.signal.throwIfAborted()
@@ -79,7 +80,7 @@ async function checkFile(archive: Archive, file: ArchiveFile): Promise<void> {
 
 async function proveArchive(
   archive: Archive,
-  { location, level, threads, onProgress, signal }: Checking,
+  { location, level, threads, onProgress, signal }: Parameters<typeof checkArchive>[1],
 ): Promise<void> {
   const { files, height, hash, chain_id, genesis_hash } = archive.manifest
   const from = files[0]?.from ?? 0
@@ -180,17 +181,15 @@ export const storeBlocks = async function* (
   yield* archived(blocks(), { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
 }
 
-type BlocksOptions = {
-  readonly node: Node | undefined
-  readonly signed: boolean
-  readonly signal: AbortSignal
-  /** Whether the receipts of a block can be proved only by its raw form. */
-  readonly isLost: (loaded: LoadedBlock) => boolean
-}
-
 const archived = async function* (
   blocks: AsyncIterable<LoadedBlock>,
-  means: BlocksOptions,
+  means: {
+    readonly node: Node | undefined
+    readonly signed: boolean
+    readonly signal: AbortSignal
+    /** Whether the receipts of a block can be proved only by its raw form. */
+    readonly isLost: (loaded: LoadedBlock) => boolean
+  },
 ): AsyncGenerator<ArchivedBlock> {
   let run: LoadedBlock[] = []
   for await (const loaded of blocks) {
@@ -204,7 +203,7 @@ const archived = async function* (
 
 const withSignatures = async function* (
   run: readonly LoadedBlock[],
-  { node, signed, signal, isLost }: BlocksOptions,
+  { node, signed, signal, isLost }: Parameters<typeof archived>[1],
 ): AsyncGenerator<ArchivedBlock> {
   const [from, to] = [run[0]?.block.height, run.at(-1)?.block.height]
   if (from === undefined || to === undefined) return
@@ -247,22 +246,25 @@ async function rawBlock(node: Node | undefined, block: Block, signal: AbortSigna
   })
 }
 
-type RetryOptions = {
-  /** Time without a block after which the last failure counts as lasting, milliseconds. */
-  readonly waitMs: number
-  readonly clock: Pick<Clock, 'elapsed' | 'sleep' | 'random'>
-  readonly log: Log
-  /** Ends the pauses. */
-  readonly signal: AbortSignal
-}
-
 /**
  * The blocks of a source that is asked again, from behind the last block that came, after failures that may pass, with the
  * pauses of a load. Throws any other failure, and 'unavailable' when none came for `waitMs`.
  */
 export const retriedBlocks = (
   blocks: Writing['source'],
-  { waitMs, clock, log, signal }: RetryOptions,
+  {
+    waitMs,
+    clock,
+    log,
+    signal,
+  }: {
+    /** Time without a block after which the last failure counts as lasting, milliseconds. */
+    readonly waitMs: number
+    readonly clock: Pick<Clock, 'elapsed' | 'sleep' | 'random'>
+    readonly log: Log
+    /** Ends the pauses. */
+    readonly signal: AbortSignal
+  },
 ): Writing['source'] =>
   async function* (from, before): AsyncGenerator<ArchivedBlock> {
     let [next, parent] = [from, before]
@@ -329,9 +331,6 @@ export const archiveWrite: Command = {
   },
 }
 
-/** Blocks in a complete file of a new archive. */
-const BLOCKS_PER_FILE = 10_000
-
 /** The source of the blocks: their chain, and the last block available. */
 type From = {
   readonly of: Omit<ArchiveOf, 'blocks_per_file'>
@@ -372,13 +371,10 @@ async function fromStore(
   }
 }
 
-/** The last block of the file that a block is in. */
-const endOfFile = (height: number, each: number): number => (Math.floor(height / each) + 1) * each - 1
-
 async function written({ values, words, signal, out, screen, log }: CommandCall, from: From): Promise<0> {
   const [folder = ''] = words
   const path = resolve(folder)
-  const each = values['blocks-per-file'] ?? (await readBlocksPerFile(path)) ?? BLOCKS_PER_FILE
+  const each = values['blocks-per-file'] ?? (await readBlocksPerFile(path)) ?? 10_000
   const of = { ...from.of, blocks_per_file: each }
   // Only complete files by default: a shorter last file would have to be changed later.
   const requestedEnd = parseToHeight(values)
@@ -406,9 +402,10 @@ async function written({ values, words, signal, out, screen, log }: CommandCall,
   })
   screen.bar('')
   if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was written; run it again to continue.')
+  const endOfFirst = (Math.floor(values.from / each) + 1) * each - 1
   out(
     manifest === undefined
-      ? `No file is complete yet: the first one needs block ${endOfFile(values.from, each)}. --to HEIGHT writes a shorter one.`
+      ? `No file is complete yet: the first one needs block ${endOfFirst}. --to HEIGHT writes a shorter one.`
       : `The archive ${path} has blocks ${manifest.files[0]?.from} to ${manifest.height} in ${manifest.files.length} files.`,
   )
   return 0

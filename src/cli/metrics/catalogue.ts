@@ -13,14 +13,10 @@ const storeCall = label('call', [
   ...['records', 'newRecords', 'moments', 'takeOver', 'append', 'commit', 'state'],
 ])
 /** Calls of nodes by the first segment of their path: the forwarded ones, and those of loading and checking. */
-const NODE_CALLS = [
-  ...new Set([
-    ...rpcMethods.map(({ name }) => name),
-    ...['getBlockHeaderByRange', 'getBlockTxsByContract', 'listContractStorage'],
-  ]),
-]
-const nodeCall = label('call', NODE_CALLS)
-const STAGES = ['fetch', 'derive', 'state', 'append', 'commit'] as const
+const nodeCall = label('call', [
+  ...rpcMethods.map(({ name }) => name),
+  ...['getBlockHeaderByRange', 'getBlockTxsByContract', 'listContractStorage'],
+])
 
 /** Buckets for the duration of one call, in seconds. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -69,7 +65,7 @@ export const catalogue = {
   loadSeconds: counter(
     'iostlens_load_stage_seconds_total',
     'Time that the load has spent in each stage, or waited for it. Stages overlap; derive includes reading state.',
-    label('stage', STAGES),
+    label('stage', ['fetch', 'derive', 'state', 'append', 'commit']),
   ),
   loadFailures: counter('iostlens_load_failures_total', 'Failures of the load after which it restarted or ended.'),
   eventLoop: histogram(
@@ -126,29 +122,20 @@ export const loadCounts = (
   },
 })
 
+/** The kinds of failure that the store causes. A request that the caller made wrongly or gave up is none. */
+const FAILED: ReadonlySet<string> = new Set(['unavailable', 'damaged', 'conflict', 'defect', 'usage'])
+
 /** Counts finished calls of the store. The writes of a load are stages of it, too. */
 export const storeCallNote =
   ({ storeCalls, storeSeconds, storeRetries, loadSeconds }: MetricCounts) =>
   ({ call, since, error, retries = 0 }: CallEnd): void => {
     const seconds = (performance.now() - since) / 1_000
     if (retries > 0) storeRetries.add(retries, 'read')
-    storeCalls.add(1, call, error === undefined ? 'ok' : classifyError(error))
+    const isFailed = error instanceof Failure && FAILED.has(error.kind)
+    storeCalls.add(1, call, error === undefined ? 'ok' : isFailed ? 'failed' : 'cancelled')
     storeSeconds.observe(seconds, call)
     if (call === 'state' || call === 'append' || call === 'commit') loadSeconds.add(seconds, call)
   }
-
-/** A request that the caller made wrongly or gave up is no failure of the store. */
-const classifyError = (error: unknown): string =>
-  error instanceof Failure && FAILED.has(error.kind) ? 'failed' : 'cancelled'
-
-/** The kinds of failure that the store causes; a read may throw others. */
-const FAILED: ReadonlySet<string> = new Set(['unavailable', 'damaged', 'conflict', 'defect', 'usage'])
-
-/** Counts lookups in the cache of state documents. */
-export const cacheNote =
-  ({ cacheReads }: MetricCounts) =>
-  (isHit: boolean): void =>
-    cacheReads.add(1, 'state', isHit ? 'hit' : 'miss')
 
 /** Counts finished requests to nodes. */
 export const nodeCallNote =

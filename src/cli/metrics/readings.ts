@@ -4,7 +4,7 @@ import { type Lateness, watchLateness } from '#gate/queue.ts'
 import type { Queues } from '#gate/queues.ts'
 import { type Freshness, type Health, isWhole, watchHealth } from '#http/health.ts'
 import { createMetricsApp } from '#http/metrics-app.ts'
-import { createExposition, type Exposition, type ScrapedMetric } from '#metrics/expose.ts'
+import { createExposition, type Exposition, type ScrapedMetric } from '#metrics/counters.ts'
 import type { Node } from '#node/port.ts'
 import type { DiskRoom } from '#store/maintain-port.ts'
 import type { Store } from '#store/port.ts'
@@ -32,12 +32,10 @@ export type ReadFrom = {
   readonly pace?: (() => LoadPace | undefined) | undefined
 }
 
+type Awaitable<T> = T | Promise<T>
+
 /** A value without labels; none while it is unknown. */
-const gauge = (
-  name: string,
-  help: string,
-  read: () => number | null | undefined | Promise<number | null | undefined>,
-): ScrapedMetric => ({
+const gauge = (name: string, help: string, read: () => Awaitable<number | null | undefined>): ScrapedMetric => ({
   name,
   help,
   type: 'gauge',
@@ -47,12 +45,15 @@ const gauge = (
   },
 })
 
-type Labelled = readonly (readonly [label: string, value: number])[]
-
 /** Values by the value of one label. */
 const labelledGauge = (
   label: string,
-  { read, ...own }: Pick<ScrapedMetric, 'name' | 'help'> & { readonly read: () => Labelled | Promise<Labelled> },
+  {
+    read,
+    ...own
+  }: Pick<ScrapedMetric, 'name' | 'help'> & {
+    readonly read: () => Awaitable<readonly (readonly [label: string, value: number])[]>
+  },
 ): ScrapedMetric => ({
   ...own,
   type: 'gauge',
@@ -82,8 +83,6 @@ function diskReadings({ store, clock }: ReadFrom): readonly ScrapedMetric[] {
   ]
 }
 
-const RATES = ['blocks', 'transactions', 'documents'] as const
-
 /** Metrics of the pace of a load; without values until something was committed. */
 const paceReadings = (pace: () => LoadPace | undefined): readonly ScrapedMetric[] => [
   gauge('iostlens_load_progress_ratio', 'Part of the chain that is loaded, 0 to 1.', () => pace()?.share),
@@ -97,7 +96,7 @@ const paceReadings = (pace: () => LoadPace | undefined): readonly ScrapedMetric[
     help: 'Loading rate per second, over about ten seconds; documents: blocks, transactions and records.',
     read: () => {
       const now = pace()
-      return now === undefined ? [] : RATES.map(of => [of, now[of]])
+      return now === undefined ? [] : (['blocks', 'transactions', 'documents'] as const).map(of => [of, now[of]])
     },
   }),
   labelledGauge('by', {
@@ -110,10 +109,10 @@ const paceReadings = (pace: () => LoadPace | undefined): readonly ScrapedMetric[
   }),
 ]
 
-/** Metrics that are computed when they are scraped. A metric with an unknown value is left empty. */
-function readings(from: ReadFrom, counts: Pick<MetricCounts, 'damageMet'>): readonly ScrapedMetric[] {
+/** The counted metrics, and those that are computed when they are scraped. One with an unknown value is left empty. */
+export function exposeMetrics(counts: MetricCounts, from: ReadFrom): Exposition {
   const readHealth = watchHealth({ ...from, counts })
-  return [
+  return createExposition(catalogue, counts, [
     gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
       isWhole(await readHealth()) ? 1 : 0,
     ),
@@ -123,7 +122,7 @@ function readings(from: ReadFrom, counts: Pick<MetricCounts, 'damageMet'>): read
     ...(from.queues === undefined ? [] : queueReadings(from.queues)),
     ...(from.pace === undefined ? [] : paceReadings(from.pace)),
     ...processReadings(from),
-  ]
+  ])
 }
 
 function heightReadings(readHealth: () => Promise<Health>): readonly ScrapedMetric[] {
@@ -214,7 +213,14 @@ const processReadings = ({ version }: ReadFrom): readonly ScrapedMetric[] => [
   gauge('iostlens_heap_bytes', 'Memory of the JavaScript heap.', () => process.memoryUsage().heapUsed),
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss()),
   gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', () => STARTED / 1_000),
-  gauge('process_open_fds', 'Number of open file descriptors.', openFiles),
+  gauge('process_open_fds', 'Number of open file descriptors.', () => {
+    try {
+      return readdirSync('/proc/self/fd').length
+    } catch {
+      // Only Linux lists them.
+      return undefined
+    }
+  }),
   {
     name: 'process_cpu_seconds_total',
     help: 'Total user and system CPU time spent in seconds.',
@@ -227,19 +233,6 @@ const processReadings = ({ version }: ReadFrom): readonly ScrapedMetric[] => [
 ]
 
 const STARTED = Date.now() - process.uptime() * 1_000
-
-/** Number of open files; undefined outside Linux. */
-function openFiles(): number | undefined {
-  try {
-    return readdirSync('/proc/self/fd').length
-  } catch {
-    return undefined
-  }
-}
-
-export function exposeMetrics(counts: MetricCounts, from: ReadFrom): Exposition {
-  return createExposition(catalogue, counts, readings(from, counts))
-}
 
 /** Records each second the lateness of the event loop and the dropped log lines. Does not keep the process alive. */
 export function watchEventLoop(counts: MetricCounts, droppedLines: () => number): Lateness {

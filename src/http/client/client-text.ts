@@ -1,7 +1,6 @@
 import type { ApiAction } from '#actions/define.ts'
 import { listParameters, type Parameter } from '#actions/request/query.ts'
-import { operationId } from '../openapi/action-operation.ts'
-import { dataSchema, schemaName } from '../openapi/answer-schema.ts'
+import { dataSchema, operationId, schemaName } from '../openapi/action-operation.ts'
 import * as follow from './follow.ts' with { type: 'text' }
 import * as lines from './lines.ts' with { type: 'text' }
 import * as runtime from './runtime.ts' with { type: 'text' }

@@ -25,7 +25,11 @@ export function counted(
   const network = client?.network
   if (network === undefined) return 'visitor'
   const wait = addresses[as](network)
-  if (wait > 0) throw tooMany(wait)
+  if (wait > 0)
+    throw new Failure('rate_limited', 'Too many pages were opened from this network address within a minute.', {
+      zh: '此网络地址在一分钟内打开的页面过多。',
+      details: toRetrySeconds(wait),
+    })
   return listNetworks(network).at(-1) ?? network
 }
 
@@ -45,9 +49,3 @@ export function planOfVisitor(
     },
   }
 }
-
-const tooMany = (ms: number): Failure =>
-  new Failure('rate_limited', 'Too many pages were opened from this network address within a minute.', {
-    zh: '此网络地址在一分钟内打开的页面过多。',
-    details: toRetrySeconds(ms),
-  })

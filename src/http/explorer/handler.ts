@@ -1,11 +1,11 @@
-import type { AcquirePermit, AnswerDeps } from '#actions/answer.ts'
+import type { AnswerDeps } from '#actions/answer.ts'
 import { LANGUAGE_TAG, selectLanguage } from '#actions/request/options.ts'
 import { findNear, type Near } from '#explorer/find/near.ts'
 import { formatRoot, toHref } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import { type Document, type PageRequest, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
-import { type CallerPermits, createPermits, MAX_ROWS_WITHOUT_KEY } from '#gate/gate.ts'
+import { createPermits, MAX_ROWS_WITHOUT_KEY } from '#gate/gate.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
@@ -44,20 +44,15 @@ const MAX_CACHED = 4 * 1024 * 1024
 /** Maximum length of a cached page, in characters. */
 const LONGEST = 256 * 1024
 
-/** Everything that a page depends on, except the time. */
-type Asking = Omit<PageRequest, 'now'>
-
-/** The function that makes a page for a visitor, and the signal that aborts when the visitor leaves. */
-type Making = { readonly make: () => Promise<Document>; readonly signal: AbortSignal }
-
-/** The outcome for visitors who wait for the page; `gone`: the visitor who made it left before. */
-type Made = { readonly page: Document } | 'failed' | 'gone'
-
 /**
  * Pages made within the last second, and pages in progress. Many visitors who request the same page at the
  * same moment cost little more than one.
  */
 export function createPageCache(clock: Pick<Clock, 'elapsed'>) {
+  /** The outcome for visitors who wait for the page; `gone`: the visitor who made it left before. */
+  type Made = { readonly page: Document } | 'failed' | 'gone'
+  /** The function that makes a page for a visitor, and the signal that aborts when the visitor leaves. */
+  type Making = { readonly make: () => Promise<Document>; readonly signal: AbortSignal }
   const cached = boundedCache<{ readonly page: Document; readonly until: number }>(MAX_CACHED)
   const making = new Map<string, Promise<Made>>()
   const keep = (key: string, page: Document): void => {
@@ -80,12 +75,13 @@ export function createPageCache(clock: Pick<Clock, 'elapsed'>) {
     }
   }
   return async (
-    request: Asking,
+    /** Everything that a page depends on, except the time. */
+    { lang, path, query, origin, isOriginKnown }: Omit<PageRequest, 'now'>,
     own: Making,
     /** The minimum height of the page. */
     leastHeight = 0,
   ): Promise<Document> => {
-    const key = formatPageKey(request)
+    const key = `${lang} ${isOriginKnown} ${origin} ${path}?${query}`
     const known = cached.get(key)?.value
     if (known !== undefined && clock.elapsed() < known.until && getPageHeight(known.page) >= leastHeight)
       return known.page
@@ -104,9 +100,6 @@ export function createPageCache(clock: Pick<Clock, 'elapsed'>) {
   }
 }
 
-const formatPageKey = ({ lang, path, query, origin, isOriginKnown }: Asking): string =>
-  `${lang} ${isOriginKnown} ${origin} ${path}?${query}`
-
 /** The height of a page. A page without a height is valid for any. */
 const getPageHeight = (page: Document): number =>
   'text' in page ? (page.height ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
@@ -116,31 +109,35 @@ export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { read
   const { site, queues } = options
   /** Suggestions for names that were not found. */
   const nearTo = new WeakMap<Failure, Near>()
-  /** Finds suggestions for a name that was not found, and rethrows the failure. */
-  const suggest = async (
-    error: unknown,
-    { request, running }: { readonly request: Omit<PageRequest, 'now'>; readonly running: Running },
-  ): Promise<never> => {
-    if (isAbsent(error)) {
-      const near = await findNear(deps, request, running).catch(() => undefined)
-      if (near !== undefined) nearTo.set(error, near)
-    }
-    throw error
-  }
   const kept = createPageCache(deps.clock)
   const handler: Handler = async (exchange, signal) => {
-    const least = liveHeight(exchange.request)
+    // The script of an open page sends the height of the event that caused a refresh.
+    const announced = exchange.request.headers.get('x-live-height')
+    const least = announced === null ? undefined : Number(/^\d{1,15}$/.exec(announced)?.[0] ?? 0)
     const key = counted(options, exchange, least === undefined ? 'visit' : 'refresh')
     queues.visitors.check(key)
     const to = findRedirect(exchange)
     if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
     const request = parsePageRequest(exchange, site)
-    const running = { signal, acquire: requestVisitorPermit(options, key, signal) }
-    const make = () =>
-      showPage(deps, { ...request, now: deps.clock.now() }, running).catch(error =>
-        suggest(error, { request, running }),
-      )
-    const shown = await kept(request, { make, signal }, await findAnnouncedHeight(deps.store, least))
+    // Visits are not exports, so they have no plan.
+    const plan = { more: async () => undefined, require: () => undefined, mostRows: MAX_ROWS_WITHOUT_KEY }
+    const running = { signal, acquire: createPermits(queues, { key, plan, isVisitor: true }).store(signal) }
+    const make = async (): Promise<Document> => {
+      try {
+        return await showPage(deps, { ...request, now: deps.clock.now() }, running)
+      } catch (error) {
+        // The thing in the address does not exist.
+        if (error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')) {
+          const near = await findNear(deps, request, running).catch(() => undefined)
+          if (near !== undefined) nearTo.set(error, near)
+        }
+        throw error
+      }
+    }
+    // No page can be of a later height yet: a made-up one would have each page made anew.
+    const end = least === undefined ? undefined : (await deps.store.published())?.height
+    const isKnown = least !== undefined && end !== undefined && least <= end
+    const shown = await kept(request, { make, signal }, isKnown ? least : undefined)
     return 'to' in shown ? redirect(toHref(request, shown.to)) : pageReply(200, shown, request)
   }
   const failed = async (exchange: Exchange, failure: Failure): Promise<Reply> => {
@@ -153,42 +150,6 @@ export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { read
     return { ...reply, headers: { ...headers, ...reply.headers, 'Cache-Control': 'no-store' } }
   }
   return { handler, failed }
-}
-
-/** The header with which the script of an open page sends the height of the event that caused the refresh. */
-const LIVE_HEIGHT = 'x-live-height'
-
-/** The height of a refresh; undefined: a visitor opens the page. */
-function liveHeight({ headers }: Request): number | undefined {
-  const text = headers.get(LIVE_HEIGHT)
-  return text === null ? undefined : Number(/^\d{1,15}$/.exec(text)?.[0] ?? 0)
-}
-
-/** The height of a refresh, unless no page can be of it yet: a made-up height would have each page made anew. */
-async function findAnnouncedHeight(store: AnswerDeps['store'], least: number | undefined): Promise<number | undefined> {
-  if (least === undefined) return undefined
-  const published = await store.published()
-  return published !== undefined && least <= published.height ? least : undefined
-}
-
-type Running = Parameters<typeof findNear>[2]
-
-/** Whether a failure means that the thing in the address does not exist. */
-const isAbsent = (error: unknown): error is Failure =>
-  error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')
-
-/** The permit of a visitor in the queue of the store. */
-const requestVisitorPermit = (
-  { queues }: Pick<ExplorerGate, 'queues'>,
-  key: string,
-  signal: AbortSignal,
-): AcquirePermit => createPermits(queues, { key, plan: NO_PLAN, isVisitor: true }).store(signal)
-
-/** Visits are not exports, so they have no plan. */
-const NO_PLAN: CallerPermits['plan'] = {
-  more: async () => undefined,
-  require: () => undefined,
-  mostRows: MAX_ROWS_WITHOUT_KEY,
 }
 
 /**

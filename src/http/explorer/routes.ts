@@ -1,7 +1,6 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { askAtOneHeight } from '#actions/ask.ts'
-import type { Export } from '#actions/export.ts'
-import { type Outbox, openOutbox } from '#actions/feed/outbox.ts'
+import { openOutbox } from '#actions/feed/outbox.ts'
 import type { Options } from '#actions/request/options.ts'
 import { badRequest } from '#actions/request/refusals.ts'
 import { downloads } from '#explorer/download/downloads.ts'
@@ -16,34 +15,19 @@ import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import type { HttpCounts } from '../counts.ts'
-import type { Exchange, Handler, Service } from '../exchange.ts'
+import type { Handler, Service } from '../exchange.ts'
 import { csvLine, csvSerializer, type ExportForm } from '../export/csv.ts'
 import { exportReply } from '../export/reply.ts'
 import { createStream } from '../export/stream.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { FEED_TYPE, formatEvent } from '../feed/reply.ts'
 import { findTroubles, measureFreshness } from '../health.ts'
-import { failureFields, type Reply } from '../reply.ts'
+import { failureFields } from '../reply.ts'
 import { respond } from '../request.ts'
 import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
 import { explorerHandler, parsePageRequest } from './handler.ts'
 
-/** Milliseconds before a browser reconnects. After a stop, all browsers reconnect at the same time. */
-const RETRY_MS = 2_000
-
-const BEGIN = `retry: ${RETRY_MS}\n\n`
-const BEAT = ':\n\n'
-
 const encoder = new TextEncoder()
-
-type Following = {
-  readonly feeds: OpenFeeds
-  readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
-  readonly maxLagMs: number | undefined
-  readonly clock: Pick<Clock, 'after' | 'now'>
-  readonly counts: Pick<HttpCounts, 'damageMet'>
-  readonly stallMs: number
-}
 
 /**
  * `/live`: sends each published height to a page, so that the page refreshes only for new blocks. It also
@@ -51,65 +35,70 @@ type Following = {
  * number of open streams is limited per network and in total.
  */
 const liveHandler =
-  (gate: ExplorerGate, following: Following): Handler =>
+  (
+    gate: ExplorerGate,
+    {
+      feeds,
+      node,
+      maxLagMs,
+      clock,
+      counts,
+      stallMs,
+    }: {
+      readonly feeds: OpenFeeds
+      readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
+      readonly maxLagMs: number | undefined
+      readonly clock: Pick<Clock, 'after' | 'now'>
+      readonly counts: Pick<HttpCounts, 'damageMet'>
+      readonly stallMs: number
+    },
+  ): Handler =>
   async (exchange, signal) => {
+    const { request, replyOptions } = exchange
     const key = counted(gate, exchange, 'refresh')
     signal.throwIfAborted()
-    return liveReply(exchange, { ...following, permit: takeStreamPermit(gate.queues, 'live', key) })
+    const permit = takeStreamPermit(gate.queues, 'live', key)
+    const outbox = openOutbox<string>()
+    const end = (failure: Failure): void => outbox.end(formatEvent('end', failureFields(failure, replyOptions)))
+    let remove: () => void = () => undefined
+    let known: Published | undefined
+    // A store without new blocks becomes stale, so each heartbeat checks it again.
+    const statusEvent = (): string => {
+      if (known === undefined) return ':\n\n'
+      const fresh = measureFreshness(known, node, clock)
+      const isDamageMet = counts.damageMet.read() > 0
+      const [trouble] = findTroubles({ fresh, isDamageMet, failure: undefined, isNodeSilent: false }, maxLagMs)
+      return formatEvent('standing', { trouble: trouble?.what[replyOptions.lang] ?? null })
+    }
+    const leave = feeds.hub.watch({
+      published: published => {
+        known = published
+        outbox.replace(`id: ${published.height}\ndata: ${published.height}\n\n${statusEvent()}`)
+      },
+      beat: () => outbox.beat(statusEvent()),
+      end,
+    })
+    const free = (): void => {
+      permit.leave()
+      leave()
+      remove()
+      outbox.close()
+    }
+    const pieces = async function* (): AsyncGenerator<Uint8Array, void, void> {
+      // Milliseconds before a browser reconnects. After a stop, all browsers reconnect at the same time.
+      yield encoder.encode('retry: 2000\n\n')
+      for await (const text of outbox.items()) yield encoder.encode(text)
+    }
+    const body = createStream(pieces(), { client: request.signal, clock, stallMs, free })
+    remove = feeds.add({ keyHash: undefined, end, cutOff: () => body.cutOff('stalled') })
+    // Without the second header, nginx would buffer events.
+    const headers = { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' }
+    return { status: 200, type: FEED_TYPE, body, headers, form: 'raw' }
   }
-
-function liveReply(
-  { request, replyOptions }: Exchange,
-  { feeds, node, maxLagMs, clock, counts, stallMs, permit }: Following & { readonly permit: { leave(): void } },
-): Reply {
-  const outbox = openOutbox<string>()
-  const end = (failure: Failure): void => outbox.end(formatEvent('end', failureFields(failure, replyOptions)))
-  let remove: () => void = () => undefined
-  let known: Published | undefined
-  /** A store without new blocks becomes stale, so each heartbeat checks it again. */
-  const statusEvent = (): string => {
-    if (known === undefined) return BEAT
-    const fresh = measureFreshness(known, node, clock)
-    const isDamageMet = counts.damageMet.read() > 0
-    const [trouble] = findTroubles({ fresh, isDamageMet, failure: undefined, isNodeSilent: false }, maxLagMs)
-    return formatEvent('standing', { trouble: trouble?.what[replyOptions.lang] ?? null })
-  }
-  const leave = feeds.hub.watch({
-    published: published => {
-      known = published
-      const { height } = published
-      outbox.replace(`id: ${height}\ndata: ${height}\n\n${statusEvent()}`)
-    },
-    beat: () => outbox.beat(statusEvent()),
-    end,
-  })
-  const free = (): void => {
-    permit.leave()
-    leave()
-    remove()
-    outbox.close()
-  }
-  const body = createStream(streamLivePieces(outbox), { client: request.signal, clock, stallMs, free })
-  remove = feeds.add({ keyHash: undefined, end, cutOff: () => body.cutOff('stalled') })
-  return { status: 200, type: FEED_TYPE, body, headers: HEADERS, form: 'raw' }
-}
-
-const HEADERS = {
-  'Cache-Control': 'no-store',
-  // Without this header, nginx would buffer events.
-  'X-Accel-Buffering': 'no',
-}
-
-const streamLivePieces = async function* (outbox: Outbox<string>): AsyncGenerator<Uint8Array, void, void> {
-  yield encoder.encode(BEGIN)
-  for await (const text of outbox.items()) yield encoder.encode(text)
-}
-
-type DownloadOptions = ExplorerGate & { readonly site: Site; readonly stallMs: number }
 
 /** Lists of pages as files for people: without a key, within the visits of a network, and of bounded length. */
 const downloadHandler =
-  (deps: AnswerDeps, options: DownloadOptions): Handler =>
+  (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site; readonly stallMs: number }): Handler =>
   async (exchange, signal, prolong) => {
     const { site, queues, stallMs } = options
     const key = counted(options, exchange, 'visit')
@@ -117,10 +106,13 @@ const downloadHandler =
     const { path, query, lang } = parsePageRequest(exchange, site)
     const route = findRoute(downloads, path)
     if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
-    const { found: file } = route
+    const file = route.found
+    const { exactName } = file
     const plan = planOfVisitor(options, exchange, deps.clock)
     const permits = createPermits(queues, { key, plan, isVisitor: true })
-    const id = await exactName(deps, { file, id: route.id }, { signal, acquire: permits.store(signal) })
+    const running = { signal, acquire: permits.store(signal) }
+    // The canonical name of the file's subject, since an owner can be addressed in several ways.
+    const id = exactName ? await askAtOneHeight(deps, ({ ask }) => exactName(ask, route.id), running) : route.id
     const request: FileRequest = { id, query, lang }
     const { module, action } = file.action
     const call = {
@@ -145,16 +137,6 @@ const OPTIONS = {
   export: 'csv',
 } as const satisfies Partial<Options>
 
-/** The canonical name of a file's subject, since an owner can be addressed in several ways. */
-async function exactName(
-  deps: AnswerDeps,
-  { file, id }: { readonly file: Pick<Download, 'exactName'>; readonly id: string },
-  running: Parameters<typeof askAtOneHeight>[2],
-): Promise<string> {
-  const { exactName } = file
-  return exactName === undefined ? id : askAtOneHeight(deps, ({ ask }) => exactName(ask, id), running)
-}
-
 /** Without a byte order mark, spreadsheets decode the text in a legacy code page. */
 const BYTE_ORDER_MARK = '\ufeff'
 
@@ -164,7 +146,8 @@ const COMPLETE = { en: 'Rows of the complete file', zh: '完整文件的行数' 
 const createDownloadForm =
   (file: Download, request: FileRequest): ExportForm =>
   opened => {
-    refuseBeyond(opened, file, request)
+    // A file that is truncated would look complete.
+    if (opened.total !== undefined && opened.total > MAX_ROWS) throw beyond(opened.total, file, request)
     const { heads, cellsOf } = file.table(request)
     let sent = 0
     return {
@@ -184,11 +167,6 @@ const createDownloadForm =
       }),
     }
   }
-
-/** Refuses a file that would be truncated: it would look complete. */
-function refuseBeyond({ total }: Export, file: Download, request: FileRequest): void {
-  if (total !== undefined && total > MAX_ROWS) throw beyond(total, file, request)
-}
 
 function beyond(total: number | undefined, file: Download, request: FileRequest): Failure {
   const { module, action } = file.action
@@ -262,9 +240,10 @@ export function explorerPages(
       '/live',
       respond('live', liveHandler(gate, { feeds, node, maxLagMs, clock, counts: service.counts, stallMs }), service),
     ],
-    ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
+    // Browsers accept HTML; programs send no such header or another value.
+    [
+      '/*',
+      request => (request.headers.get('accept')?.includes('text/html') === true ? page(request) : unknown(request)),
+    ],
   ]
 }
-
-/** Whether a request comes from a browser. Browsers accept HTML; programs send no such header or another value. */
-const isBrowsed = ({ headers }: Request): boolean => headers.get('accept')?.includes('text/html') === true

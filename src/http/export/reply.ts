@@ -2,7 +2,7 @@ import type { AcquirePermit, AnswerDeps, ApiCall } from '#actions/answer.ts'
 import { type Export, type ExportOptions, openExport } from '#actions/export.ts'
 import { ROWS_AT_ONCE } from '#actions/find/listing.ts'
 import { formatRowLines } from '#actions/find/rows.ts'
-import type { ExportFormat, Options } from '#actions/request/options.ts'
+import type { ExportFormat } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import type { Failure } from '#failure/failure.ts'
@@ -37,7 +37,7 @@ type ExportRequest = {
 export async function exportReply(
   deps: AnswerDeps,
   call: ApiCall & { readonly format: ExportFormat },
-  { exchange, signal, prolong, permits, stallMs, feeds, describeFile = createExportForm(call) }: ExportRequest,
+  { exchange, signal, prolong, permits, stallMs, feeds, describeFile }: ExportRequest,
 ): Promise<Reply> {
   const { request } = exchange
   const permit = permits.export()
@@ -61,7 +61,7 @@ export async function exportReply(
     const acquire: AcquirePermit = () => (opened === undefined ? own : later)()
     opened = await openExport(deps, call, { signal: reading.signal, prolong, acquire })
     signal.throwIfAborted()
-    const file = describeFile(opened)
+    const file = describeFile?.(opened) ?? describeExport(opened, call)
     const { serializer } = file
     if (opened.total !== undefined) permits.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
     const texts = formatExportBody(opened, serializer, () => permits.plan.more(reading.signal))
@@ -95,16 +95,27 @@ export async function exportReply(
   }
 }
 
-const createExportForm =
-  ({ format, options }: ApiCall & { readonly format: ExportFormat }): ExportForm =>
-  opened =>
-    opened.book === undefined
-      ? {
-          serializer: writtenAs[format](opened, options),
-          // A file of the past must not seem to be of now.
-          fileName: `${[opened.action.action, ...(opened.heights ?? [opened.at.height])].join('-')}.${format}`,
-        }
-      : bookForm(opened.book)
+function describeExport(opened: Export, { format, options }: ApiCall & { format: ExportFormat }): FormattedExport {
+  if (opened.book !== undefined) return bookForm(opened.book)
+  const { action, columns, at, beside, heights } = opened
+  return {
+    // A file of the past must not seem to be of now.
+    fileName: `${[action.action, ...(heights ?? [at.height])].join('-')}.${format}`,
+    serializer:
+      format === 'csv'
+        ? csvSerializer({ heads: columns ?? [action.list ?? ''], linesOf: rows => csvLines(rows, columns) })
+        : {
+            type: 'application/x-ndjson; charset=utf-8',
+            rows: rows =>
+              formatRowLines(rows, options)
+                .map(line => `${line}\n`)
+                .join(''),
+            // It says that the list is complete, and of which block it is.
+            tail: rows =>
+              `${writeJson({ complete: true, rows, block_height: String(at.height), ...beside }, options)}\n`,
+          },
+  }
+}
 
 const buildExportHeaders = (
   { at, total }: Export,
@@ -136,20 +147,3 @@ const formatExportBody = async function* (
     throw missingData(`${sent} of ${opened.total} rows were read.`)
   yield tail(sent)
 }
-
-type Listed = Pick<Export, 'action' | 'columns' | 'at' | 'beside'>
-
-/** The last line of each format says that the list is complete; that of NDJSON also of which block it is. */
-const writtenAs: Readonly<Record<ExportFormat, (listed: Listed, options: Pick<Options, 'numbers'>) => RowSerializer>> =
-  {
-    ndjson: ({ at, beside }, options) => ({
-      type: 'application/x-ndjson; charset=utf-8',
-      rows: rows =>
-        formatRowLines(rows, options)
-          .map(line => `${line}\n`)
-          .join(''),
-      tail: rows => `${writeJson({ complete: true, rows, block_height: String(at.height), ...beside }, options)}\n`,
-    }),
-    csv: ({ action, columns }) =>
-      csvSerializer({ heads: columns ?? [action.list ?? ''], linesOf: rows => csvLines(rows, columns) }),
-  }

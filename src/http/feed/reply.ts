@@ -12,7 +12,7 @@ import {
 import { openFeed } from '#actions/feed/open-feed.ts'
 import { openOutbox } from '#actions/feed/outbox.ts'
 import { ROWS_AT_ONCE } from '#actions/find/listing.ts'
-import { findSingleValue, type Query } from '#actions/request/query.ts'
+import { findSingleValue } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
@@ -33,32 +33,21 @@ import type { OpenFeeds } from './open-feeds.ts'
  */
 const NAMES: readonly string[] = ['lastEventId', 'Last-Event-ID']
 
-type Asked = Pick<Exchange, 'query'> & { readonly request: Request }
-
-/**
- * The last id that a client sends, not yet parsed; `""`: none. The header is later than the query: a browser repeats
- * the query of the first connection. Throws 'bad_request' for a name given twice.
- */
-function findLastId({ query, request }: Asked): string {
-  const header = request.headers.get('last-event-id') ?? ''
-  const [given = ''] = NAMES.map(name => findSingleValue(query, name)).filter(
-    value => value !== undefined && value !== '',
-  )
-  return header === '' ? given : header
-}
+type Asked = Pick<QueryText, 'query'> & { readonly request: Request }
 
 /** Whether a client reconnects: it sends the id of an event. */
 const isReconnection = ({ query, request }: Asked): boolean =>
   (request.headers.get('last-event-id') ?? '') !== '' ||
   query.some(([name, value]) => NAMES.includes(name) && value !== '')
 
-/** The parameters without those that repeat the header. */
-const omitLastId = (query: Query): Query => query.filter(([name]) => !NAMES.includes(name))
-
-/** The id of the last event that a reconnecting client received. Throws 'bad_request'. */
-function readLastId(asked: Asked): LastId | LastRow | undefined {
-  const text = findLastId(asked)
-  if (text === '') return undefined
+/**
+ * The id of the last event that a reconnecting client received; undefined: none. The header is later than the query: a
+ * browser repeats the query of the first connection. Throws 'bad_request', also for a name given twice.
+ */
+function readLastId({ query, request }: Asked): LastId | LastRow | undefined {
+  const given = NAMES.map(name => findSingleValue(query, name))
+  const text = request.headers.get('last-event-id') || given.find(value => value !== undefined && value !== '')
+  if (text === undefined) return undefined
   const id = readId(text) ?? readLastRow(text)
   if (id !== undefined) return id
   throw badRequest(
@@ -85,47 +74,31 @@ const retryText = (leastMs: number, spreadMs: number): string =>
   `retry: ${Math.round(leastMs + Math.random() * spreadMs)}\n`
 
 /**
- * The beginning of a feed, which is sent at once: an event with the id from which a client that reconnects before its
- * first row continues. It has data, because some clients drop an id without data. `id` undefined: the client requested
- * rows from a later number.
- */
-function beginText(
-  { height, head }: { readonly height: number; readonly head: HeadNow | undefined },
-  id: string | undefined,
-): string {
-  const begin = id === undefined ? '\n' : `id: ${id}\n${formatEvent('begin', { block_height: String(height) })}`
-  return `${retryText(RETRY_MS, SPREAD_MS)}${standText(height, head)}\n${begin}`
-}
-
-/**
  * The answer to a request for events that cannot be served now: a stream that ends at once. An `EventSource` reconnects
  * after it with its last id, but stops for good after a status other than 200. While the service starts or stops, every
  * request for events gets it; later, those that continue a feed. undefined: the failure is the answer.
  */
 export function pausedFeed(
-  exchange: Pick<QueryText, 'query'> & { readonly request: Request; readonly replyOptions: ReplyOptions },
+  exchange: Asked & { readonly replyOptions: ReplyOptions },
   failure: Failure,
 ): Reply | undefined {
-  if (!isFeed(exchange)) return undefined
+  const { query, request, replyOptions } = exchange
+  const isFeed =
+    query.some(([name, value]) => name === 'format' && value === 'sse') ||
+    request.headers.get('accept')?.includes('text/event-stream') === true
+  if (!isFeed) return undefined
   const isRestart = failure instanceof Restarting
-  if (!isRestart && !(isPassing(failure) && isReconnection(exchange))) return undefined
-  const { message } = failureFields(failure, exchange.replyOptions)
-  const { retryAfter = codes[failure.kind].retryAfter ?? 1 } = failure.details
+  const code = codes[failure.kind]
+  // The same request may succeed later.
+  const isPassing = failure.kind === 'rate_limited' || code.status >= 500
+  if (!isRestart && !(isPassing && isReconnection(exchange))) return undefined
+  const { message } = failureFields(failure, replyOptions)
+  const { retryAfter = code.retryAfter ?? 1 } = failure.details
   const seconds = Math.min(LONGEST_SECONDS, Number(retryAfter))
   const retry = isRestart ? retryText(RETRY_MS, SPREAD_MS) : retryText(seconds * 1_000, LONG_SPREAD_MS)
   const text = `${retry}: ${message.replaceAll(/\s+/g, ' ')}\n\n`
   return textReply(200, { type: FEED_TYPE, text }, { headers: { 'Cache-Control': 'no-store' } })
 }
-
-const isFeed = ({ query, request }: Pick<QueryText, 'query'> & { readonly request: Request }): boolean =>
-  query.some(([name, value]) => name === 'format' && value === 'sse') ||
-  request.headers.get('accept')?.includes('text/event-stream') === true
-
-/** Whether the same request may succeed later: a limit, or a fault of the service. */
-const isPassing = ({ kind }: Failure): boolean => kind === 'rate_limited' || codes[kind].status >= 500
-
-/** A heartbeat: no new rows up to a height. */
-const beatText = (height: number, head: HeadNow | undefined): string => `${standText(height, head)}\n\n`
 
 /** A comment with the published height, and with the head's height, or its status when that height is unknown. */
 const standText = (height: number, head: HeadNow | undefined): string =>
@@ -134,18 +107,29 @@ const standText = (height: number, head: HeadNow | undefined): string =>
 /** The position of a client: its last irreversible row, and the id of its last event. */
 type Sent = { readonly seq: number | undefined; readonly id: string }
 
+const getFirstSent = ({ first, id = '' }: Feed): Sent =>
+  first === undefined ? { seq: undefined, id } : { seq: first - 1, id: id || String(first - 1) }
+
 /** The last event of a feed. */
 function endEvent(end: FeedEnd, { seq, id }: Sent, options: ReplyOptions): string {
   const { lang } = options
   switch (end.kind) {
-    case 'cut':
-      return formatEvent('cut', { seq, message: CUT[lang](id) })
-    case 'reset':
-      return `id: ${end.id}\n${formatEvent('reset', {
-        seq: end.seq,
-        block_height: String(end.height),
-        message: RESET[lang](end),
-      })}`
+    case 'cut': {
+      const message = {
+        en: `Rows came faster than they were read. Continue with Last-Event-ID ${id}.`,
+        zh: `读取速度跟不上新记录。请以 Last-Event-ID ${id} 继续。`,
+      }
+      return formatEvent('cut', { seq, message: message[lang] })
+    }
+    case 'reset': {
+      const { seq: last, height } = end
+      const message = {
+        en: `Blocks were taken back by a repair. Discard the rows after ${last === undefined ? 'block' : 'seq'} ${last ?? height}, and continue with Last-Event-ID ${end.id}.`,
+        zh: `部分区块已在修复中撤回。请丢弃${last === undefined ? '区块' : ' seq'} ${last ?? height} 之后的记录，并以 Last-Event-ID ${end.id} 继续。`,
+      }
+      const data = { seq: last, block_height: String(height), message: message[lang] }
+      return `id: ${end.id}\n${formatEvent('reset', data)}`
+    }
     case 'end':
       return formatEvent('end', { seq, ...failureFields(end.failure, options) })
   }
@@ -154,20 +138,6 @@ function endEvent(end: FeedEnd, { seq, id }: Sent, options: ReplyOptions): strin
 /** A named event, with data as JSON. */
 export const formatEvent = (name: string, data: Readonly<Record<string, unknown>>): string =>
   `event: ${name}\ndata: ${writeJson(data)}\n\n`
-
-const CUT = {
-  en: (id: string) => `Rows came faster than they were read. Continue with Last-Event-ID ${id}.`,
-  zh: (id: string) => `读取速度跟不上新记录。请以 Last-Event-ID ${id} 继续。`,
-}
-
-type Reset = Extract<FeedEnd, { kind: 'reset' }>
-
-const RESET = {
-  en: ({ seq, id, height }: Reset) =>
-    `Blocks were taken back by a repair. Discard the rows after ${seq === undefined ? 'block' : 'seq'} ${seq ?? height}, and continue with Last-Event-ID ${id}.`,
-  zh: ({ seq, id, height }: Reset) =>
-    `部分区块已在修复中撤回。请丢弃${seq === undefined ? '区块' : ' seq'} ${seq ?? height} 之后的记录，并以 Last-Event-ID ${id} 继续。`,
-}
 
 /** Maximum bytes that wait for one reader. All readers of a list share the buffered rows. */
 const MAX_BYTES = 256 * 1024
@@ -209,7 +179,8 @@ export async function feedReply(
     let isOpen = false
     const acquire: AcquirePermit = () => (isOpen ? later : own)()
     const { hub } = feeds
-    const asked = { ...call, query: omitLastId(call.query), last: readLastId(exchange) }
+    const query = call.query.filter(([name]) => !NAMES.includes(name))
+    const asked = { ...call, query, last: readLastId(exchange) }
     const more = () => permits.plan.more(reading.signal)
     const feed = await openFeed(deps, asked, { signal: reading.signal, acquire, more, hub, outbox })
     isOpen = true
@@ -244,16 +215,6 @@ const buildFeedHeaders = ({ at, head }: Feed): Readonly<Record<string, string>> 
   'X-Accel-Buffering': 'no',
 })
 
-const getFirstSent = ({ first, id = '' }: Feed): Sent =>
-  first === undefined ? { seq: undefined, id } : { seq: first - 1, id: id === '' ? String(first - 1) : id }
-
-type FeedService = {
-  readonly more: () => Promise<void>
-  readonly replyOptions: ReplyOptions
-  /** Aborted when the feed is over. */
-  readonly signal: AbortSignal
-}
-
 /** Counts further rows under the plan. Returns its refusal; 'over': the feed ended meanwhile. Throws any other error. */
 async function tryCounting(more: () => Promise<void>, signal: AbortSignal): Promise<Failure | 'over' | undefined> {
   try {
@@ -269,12 +230,21 @@ async function tryCounting(more: () => Promise<void>, signal: AbortSignal): Prom
 /** The body. Each thousand rows begun count as one request; those of a search were counted when they were tested. */
 const streamFeedBody = async function* (
   feed: Feed,
-  { more, replyOptions, signal }: FeedService,
+  {
+    more,
+    replyOptions,
+    signal,
+  }: { readonly more: () => Promise<void>; readonly replyOptions: ReplyOptions; readonly signal: AbortSignal },
 ): AsyncGenerator<Uint8Array, void, void> {
-  let sent: Sent = getFirstSent(feed)
+  const { id, at } = feed
+  let sent = getFirstSent(feed)
   let room = ROWS_AT_ONCE
   let refusal: Failure | 'over' | undefined
-  yield encoder.encode(beginText({ height: feed.at.height, head: feed.head }, feed.id))
+  // The beginning is sent at once: an event with the id from which a client that reconnects before its first row
+  // continues. It has data, because some clients drop an id without data. No id: the client requested rows from a later
+  // number.
+  const begin = id === undefined ? '\n' : `id: ${id}\n${formatEvent('begin', { block_height: String(at.height) })}`
+  yield encoder.encode(`${retryText(RETRY_MS, SPREAD_MS)}${standText(at.height, feed.head)}\n${begin}`)
   for await (const message of feed.messages()) {
     switch (message.kind) {
       case 'rows':
@@ -290,7 +260,7 @@ const streamFeedBody = async function* (
         sent = { seq: message.last ?? sent.seq, id: message.id }
         break
       case 'beat':
-        yield encoder.encode(beatText(message.height, message.head))
+        yield encoder.encode(`${standText(message.height, message.head)}\n\n`)
         break
       case 'cut':
       case 'reset':

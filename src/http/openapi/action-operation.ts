@@ -1,20 +1,23 @@
-import type { ApiAction } from '#actions/define.ts'
+import type { TSchema } from '@sinclair/typebox'
+import { type ApiAction, formatActionName } from '#actions/define.ts'
 import { neverOfFeed } from '#actions/feed/feed.ts'
 import { ID_PATTERN, LAST_ROW_PATTERN } from '#actions/feed/message.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/options.ts'
-import { listParameters, MAX_DIGITS, type Parameter, type ParameterSpec } from '#actions/request/query.ts'
-import { buildExportAnswer, dataRef, schemaName } from './answer-schema.ts'
+import { listParameters, MAX_DIGITS, type Parameter } from '#actions/request/query.ts'
+import { type Columns, EXACT, findColumns, HEAD_ONLY, pickOtherFields, SEARCHED_ONLY } from '#actions/shape/results.ts'
 import {
   actionErrorRefs,
   buildSuccess,
   chosenParameters,
+  closedObject,
   type Described,
   FORM_NAMES,
   type Form,
-  getExample,
+  headersNamed,
   type Json,
   mergeForm,
   NOT_MODIFIED,
+  RATE_HEADERS,
 } from './responses.ts'
 
 export const formatRoute = ({ module, action }: ApiAction): string => `/api/${module}/${action}`
@@ -28,6 +31,12 @@ export function operationId(action: ApiAction): string {
 /** An action on its own route, with the types and defaults of its parameters, and its answer. */
 export function actionOperation(action: ApiAction, described: Described): Json {
   const form = mergeForm(described)
+  const { examples } = described
+  const example = examples === undefined ? action.example : (examples.get(action)?.params ?? {})
+  const own = { $ref: `#/components/schemas/${schemaName(action)}` }
+  // iostabc answers for an unknown thing with an empty object; a list is empty in that case.
+  const mayBeNothing = form.compat === 'iostabc' && action.list === undefined
+  const data = mayBeNothing ? { anyOf: [own, { $ref: `#/components/schemas/${NOTHING.name}` }] } : own
   return {
     operationId: operationId(action),
     tags: [action.module],
@@ -38,14 +47,14 @@ export function actionOperation(action: ApiAction, described: Described): Json {
     parameters: [
       ...listParameters(action.params)
         .filter(({ name }) => !leftOut(form, action).includes(name))
-        .map(parameter => ownParameter(parameter, getExample(described, action))),
+        .map(parameter => ownParameter(parameter, new Map(Object.entries(example)))),
       ...formParameters(described),
-      ...(form.export === FEED_FORMAT ? [LAST_EVENT_ID, LAST_EVENT_ID_IN_QUERY] : []),
+      ...(form.export === FEED_FORMAT ? LAST_EVENT_ID : []),
       language,
     ],
     responses:
       form.export === undefined
-        ? { 200: buildSuccess(dataRef(action, form), form), 304: NOT_MODIFIED, ...actionErrorRefs(action, form) }
+        ? { 200: buildSuccess(data, form), 304: NOT_MODIFIED, ...actionErrorRefs(action, form) }
         : { 200: buildExportAnswer(action, form.export), ...actionErrorRefs(action, form) },
   }
 }
@@ -60,47 +69,47 @@ function leftOut({ export: exported }: Form, action: ApiAction): readonly string
   return ['page', 'size', 'head', ...(exported === 'csv' ? [] : ['csv'])]
 }
 
-const LAST_EVENT_ID: Json = {
-  name: 'Last-Event-ID',
-  in: 'header',
-  required: false,
-  description: 'The id of the last event received: the feed continues after it, and start_seq is ignored.',
-  'x-description-zh': '已收到的最后一个事件的 id：事件流从其后继续，并优先于 start_seq。',
-  schema: { type: 'string', pattern: `${ID_PATTERN}|${LAST_ROW_PATTERN}` },
+const LAST_EVENT_ID: readonly Json[] = [
+  {
+    name: 'Last-Event-ID',
+    in: 'header',
+    required: false,
+    description: 'The id of the last event received: the feed continues after it, and start_seq is ignored.',
+    'x-description-zh': '已收到的最后一个事件的 id：事件流从其后继续，并优先于 start_seq。',
+    schema: { type: 'string', pattern: `${ID_PATTERN}|${LAST_ROW_PATTERN}` },
+  },
+  {
+    name: 'lastEventId',
+    in: 'query',
+    required: false,
+    description: 'The same as the header Last-Event-ID, for clients that cannot send it; the header takes precedence.',
+    'x-description-zh': '与请求头 Last-Event-ID 相同，供无法发送该请求头的客户端使用；请求头优先。',
+    schema: { type: 'string', pattern: `${ID_PATTERN}|${LAST_ROW_PATTERN}` },
+  },
+]
+
+function ownParameter({ name, required, spec }: Parameter, examples: ReadonlyMap<string, string>): Json {
+  const { type, pattern, values, minimum, maximum, fallback, description, rule } = spec
+  const example = examples.get(name)
+  return {
+    name,
+    in: 'query',
+    required,
+    description: `${description.en} Format: ${rule.en}.`,
+    'x-description-zh': `${description.zh}格式：${rule.zh}。`,
+    schema: {
+      type,
+      ...(type === 'string' && values === undefined ? { pattern } : {}),
+      ...(values === undefined ? {} : { enum: values }),
+      ...(minimum === undefined ? {} : { minimum }),
+      ...(maximum === undefined ? {} : { maximum }),
+      // 10^19 is exactly representable as a double; 10^19 − 1 is not.
+      ...(type === 'integer' && maximum === undefined ? { exclusiveMaximum: 10 ** MAX_DIGITS } : {}),
+      ...(fallback === undefined ? {} : { default: typeof fallback === 'bigint' ? Number(fallback) : fallback }),
+    },
+    ...(example === undefined ? {} : { example: type === 'integer' ? Number(example) : example }),
+  }
 }
-
-const LAST_EVENT_ID_IN_QUERY: Json = {
-  ...LAST_EVENT_ID,
-  name: 'lastEventId',
-  in: 'query',
-  description: 'The same as the header Last-Event-ID, for clients that cannot send it; the header takes precedence.',
-  'x-description-zh': '与请求头 Last-Event-ID 相同，供无法发送该请求头的客户端使用；请求头优先。',
-}
-
-const ownParameter = ({ name, required, spec }: Parameter, example: Readonly<Record<string, string>>): Json => ({
-  name,
-  in: 'query',
-  required,
-  description: `${spec.description.en} Format: ${spec.rule.en}.`,
-  'x-description-zh': `${spec.description.zh}格式：${spec.rule.zh}。`,
-  schema: buildParameterSchema(spec),
-  ...exampleOfType(spec, new Map(Object.entries(example)).get(name)),
-})
-
-const buildParameterSchema = ({ type, pattern, values, minimum, maximum, fallback }: ParameterSpec): Json => ({
-  type,
-  ...(type === 'string' && values === undefined ? { pattern } : {}),
-  ...(values === undefined ? {} : { enum: values }),
-  ...(minimum === undefined ? {} : { minimum }),
-  ...(maximum === undefined ? {} : { maximum }),
-  // 10^19 is exactly representable as a double; 10^19 − 1 is not.
-  ...(type === 'integer' && maximum === undefined ? { exclusiveMaximum: 10 ** MAX_DIGITS } : {}),
-  ...(fallback === undefined ? {} : { default: typeof fallback === 'bigint' ? Number(fallback) : fallback }),
-})
-
-/** An example has the type of its parameter. */
-const exampleOfType = ({ type }: ParameterSpec, example: string | undefined): Json =>
-  example === undefined ? {} : { example: type === 'integer' ? Number(example) : example }
 
 /** The form options for which the document is written. Each has one value, and must be sent. */
 export const formParameters = ({ chosen }: Described): readonly Json[] =>
@@ -128,4 +137,117 @@ export const language: Json = {
   description: OPTION_TEXTS.lang.en,
   'x-description-zh': OPTION_TEXTS.lang.zh,
   schema: { type: 'string', enum: OPTION_VALUES.lang },
+}
+
+/** `get-account-tx` → `GetAccountTx` */
+export const schemaName = (action: Pick<ApiAction, 'name' | 'action'>): string =>
+  formatActionName(action).replace(/(?:^|-)([a-z])/g, (_all, letter: string) => letter.toUpperCase())
+
+/** The JSON schema of an action's `data`, for the options for which the document is written. */
+export const dataSchema = (action: ApiAction, form: Form): Json =>
+  toPlainSchema(getResultSchema(action, form), form.numbers)
+
+const getResultSchema = ({ result, compatResult }: ApiAction, { compat }: Form): TSchema =>
+  compat === 'iostabc' ? (compatResult ?? result) : result
+
+export const rowName = (action: Pick<ApiAction, 'name' | 'action'>): string => `${schemaName(action)}Row`
+
+/** The JSON schema of a row of a list. For an action without a list, it allows anything. */
+function rowSchema(action: ApiAction, form: Form): Json {
+  const { properties } = dataSchema(action, form) as { readonly properties?: Readonly<Record<string, Json>> }
+  const row = (properties?.[action.list ?? '']?.['items'] ?? {}) as Json
+  const isWhole = form.export !== undefined && form.export !== FEED_FORMAT
+  if (!isWhole) return row
+  const columns = findColumns(getResultSchema(action, form), action.list ?? '')
+  const { anyOf } = row as { readonly anyOf?: readonly Json[] }
+  if (anyOf === undefined) return irreversible(row, columns)
+  return { ...row, anyOf: anyOf.map((each, at) => (at === 0 ? irreversible(each, columns) : each)) }
+}
+
+/** A row of a whole list has no field that requires `head=1`, and its number if the list has numbers and no search. */
+function irreversible(row: Json, columns: Columns | undefined): Json {
+  if (columns === undefined) return row
+  const { properties, required } = row as { readonly properties: Json; readonly required: readonly string[] }
+  const { usual, searched } = columns
+  return {
+    ...row,
+    required: usual.filter(name => required.includes(name) || (name === 'seq' && searched.length === 0)),
+    properties: Object.fromEntries([...searched, ...usual].map(name => [name, properties[name]])),
+  }
+}
+
+/** The component for the `data` of an unknown thing. */
+export const NOTHING = {
+  name: 'Nothing',
+  schema: { type: 'object', properties: {}, additionalProperties: false },
+}
+
+/** The digits of an amount, a rate or a time that is written as text. */
+const DIGITS = '^-?[0-9]+(?:\\.[0-9]+)?$'
+
+/** The schema without the reference's own keywords. With `numbers=string`, exact numbers are strings. */
+function toPlainSchema(schema: TSchema, numbers: Form['numbers']): Json {
+  const plain = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(plain)
+    if (typeof value !== 'object' || value === null) return value
+    const { [EXACT]: isExact, [HEAD_ONLY]: _head, [SEARCHED_ONLY]: _searched, ...rest } = value as Json
+    const made = Object.fromEntries(Object.entries(rest).map(([name, inner]) => [name, plain(inner)]))
+    return isExact === true && numbers === 'string' ? { ...made, type: 'string', pattern: DIGITS } : made
+  }
+  return plain(JSON.parse(JSON.stringify(schema))) as Json
+}
+
+/** Only those with a list in a document of whole lists, and only those with a feed in one of feeds. */
+export const describedActions = (actions: readonly ApiAction[], form: Form): readonly ApiAction[] =>
+  form.export === undefined
+    ? actions
+    : actions.filter(({ list, source }) => (form.export === FEED_FORMAT ? source?.isFeed === true : list !== undefined))
+
+/** The answer with a whole list. It is not one JSON text, so the schemas of its lines are separate components. */
+function buildExportAnswer(action: ApiAction, format: NonNullable<Form['export']>): Json {
+  const types = { ndjson: 'application/x-ndjson', csv: 'text/csv', sse: 'text/event-stream' } as const
+  const row = `#/components/schemas/${rowName(action)}`
+  const description = {
+    ndjson: `All rows, of one height: each line is a JSON text as ${row} describes it, the last line is as #/components/schemas/${COMPLETE}. An answer without that line is incomplete.`,
+    csv: `All rows, of one height, as RFC 4180: a line with the names of the fields of ${row}, then a line for each row. Arrays and objects are JSON text. The last column, complete_rows, is empty but in the last line, where it is the number of these lines; a file without that number is incomplete. X-Total-Count is the number of rows. With the parameter csv, where an action has it, the lines have the columns that it names, rows that changed nothing have no line, and X-Total-Count is not sent.`,
+    sse: `Events: the rows from start_seq or Last-Event-ID on, then each new row when its block is irreversible. The first event is named begin: its data has the block_height, and its id is the one to continue with before any row came; it is left out without such an id, in a feed that starts at a number without a row yet, or, when searched, at a block or time. The data of a row is a JSON text as ${row} describes it. Its id is the seq, behind which a mark of the chain may follow (501@…), or names the row itself in a list that is searched; send it back as it came. With head=1 also events named packed, with a row of a block that may still be replaced, and dropped, whose from_block says from which block on such rows are gone (a feed that is continued begins with it and sends those still valid again); an irreversible row has the id field of the packed row that it confirms. An event named cut, reset or end is the last one and says in its data why and where to go on (seq).`,
+  }
+  const own =
+    format === FEED_FORMAT
+      ? (['X-Head-Height', 'X-Head-Status'] as const)
+      : (['X-Total-Count', 'Content-Disposition'] as const)
+  return {
+    description: description[format],
+    headers: headersNamed([
+      ...(['X-Block-Height', 'X-Block-Time'] as const),
+      ...own,
+      ...(['X-Request-Id', 'Cache-Control'] as const),
+      ...RATE_HEADERS,
+    ]),
+    content: { [types[format]]: { schema: { type: 'string' } } },
+  }
+}
+
+const COMPLETE = 'Complete'
+
+/** The schemas of lines. */
+export function exportSchemas(actions: readonly ApiAction[], form: Form): Json {
+  const rows = Object.fromEntries(actions.map(action => [rowName(action), rowSchema(action, form)]))
+  if (form.export === FEED_FORMAT) return rows
+  const besideRows = actions.map(action => {
+    const { properties = {} } = dataSchema(action, form) as { readonly properties?: Json }
+    return pickOtherFields(properties, action.list)
+  })
+  const complete = {
+    complete: { type: 'boolean', const: true },
+    rows: { type: 'integer', minimum: 0, description: 'Number of rows before this line.' },
+    block_height: { type: 'string', pattern: '^[0-9]+$', description: 'Block height of the answer.' },
+  }
+  return {
+    ...rows,
+    [COMPLETE]: {
+      description: 'The last line of a whole list in NDJSON, with what its answer has beside the rows.',
+      ...closedObject({ ...Object.assign({}, ...besideRows), ...complete }, Object.keys(complete)),
+    },
+  }
 }

@@ -1,7 +1,16 @@
 import type { ApiAction } from '#actions/define.ts'
 import { formatExamplePath, formatMethodTemplate, type RpcMethod, rpcMethods, rpcUnavailable } from '../rpc-methods.ts'
-import { actionOperation, formatRoute, formParameters, language } from './action-operation.ts'
-import { dataSchema, describedActions, exportSchemas, NOTHING, schemaName } from './answer-schema.ts'
+import {
+  actionOperation,
+  dataSchema,
+  describedActions,
+  exportSchemas,
+  formatRoute,
+  formParameters,
+  language,
+  NOTHING,
+  schemaName,
+} from './action-operation.ts'
 import {
   buildSuccess,
   closedObject,
@@ -10,7 +19,6 @@ import {
   errorRefs,
   errorResponses,
   errorSchema,
-  type Form,
   type HeaderName,
   headerComponents,
   headersNamed,
@@ -48,15 +56,6 @@ const rpcOperation = (method: RpcMethod): Json => ({
   },
 })
 
-/** A node method that the gateway refuses with 503. */
-const switchedOff = (name: string): Json => ({
-  operationId: name,
-  tags: ['rpc'],
-  summary: 'Temporarily unavailable.',
-  'x-summary-zh': '暂不可用。',
-  responses: errorRefs(),
-})
-
 const count = (description: string): Json => ({ type: 'integer', minimum: 0, description })
 
 const usage = closedObject({
@@ -75,9 +74,6 @@ const usage = closedObject({
   }),
 })
 
-/** Statuses of the operation's failures. It waits for no permit and does not count as a request. */
-const ERRORS = [400, 401, 403, 405, 414, 429, 500, 503, 504]
-
 const usageOperation = (described: Described): Json => ({
   operationId: 'usage',
   tags: ['service'],
@@ -86,7 +82,8 @@ const usageOperation = (described: Described): Json => ({
   parameters: [...formParameters(described), language],
   responses: {
     200: { ...buildSuccess(usage, mergeForm(described)), headers: headersNamed(['X-Request-Id', 'Cache-Control']) },
-    ...errorRefs(status => ERRORS.includes(status)),
+    // It waits for no permit and does not count as a request.
+    ...errorRefs(status => [400, 401, 403, 405, 414, 429, 500, 503, 504].includes(status)),
   },
 })
 
@@ -132,9 +129,6 @@ function anyOperation(actions: readonly ApiAction[], described: Described): Json
   }
 }
 
-/** Statuses of the failures of an operation without a key. */
-const OPEN_ERRORS = [405, 414, 500, 504]
-
 /** An operation that needs no key. */
 const openOperation = (
   operationId: string,
@@ -145,7 +139,7 @@ const openOperation = (
   summary: en,
   'x-summary-zh': zh,
   security: [],
-  responses: { ...responses, ...errorRefs(status => OPEN_ERRORS.includes(status)) },
+  responses: { ...responses, ...errorRefs(status => [405, 414, 500, 504].includes(status)) },
 })
 
 /** A response of the service about itself. */
@@ -232,29 +226,15 @@ const readyOperation: Json = openOperation('ready', {
 
 const text = (description: string): Json => ({ type: 'string', description })
 
-const troubles: Json = {
-  type: 'array',
-  description: 'Current problems, each with its remedy, in both languages.',
-  items: closedObject({
-    what: text('Description of the problem.'),
-    what_zh: text('The same in Chinese.'),
-    help: text('Remedy.'),
-    help_zh: text('The same in Chinese.'),
-  }),
-}
-
-/** The figures of the load; null: unknown. */
-const nullable = Object.fromEntries(
-  Object.entries(loadProperties).map(([name, schema]) => [
-    name,
-    { anyOf: [schema, { type: 'null' }], description: 'As in /ready; null when it is unknown.' },
-  ]),
-)
-
 const statusProperties: Json = {
   version,
   since: text('When the process began to serve, ISO-8601 UTC.'),
-  ...nullable,
+  ...Object.fromEntries(
+    Object.entries(loadProperties).map(([name, schema]) => [
+      name,
+      { anyOf: [schema, { type: 'null' }], description: 'As in /ready; null when it is unknown.' },
+    ]),
+  ),
   whole: {
     type: 'boolean',
     description: 'Whether the store can be read, and neither checks nor answers found damage in it.',
@@ -264,7 +244,16 @@ const statusProperties: Json = {
     minimum: 0,
     description: 'Blocks published per second since /status was first requested; null until there is enough data.',
   },
-  troubles,
+  troubles: {
+    type: 'array',
+    description: 'Current problems, each with its remedy, in both languages.',
+    items: closedObject({
+      what: text('Description of the problem.'),
+      what_zh: text('The same in Chinese.'),
+      help: text('Remedy.'),
+      help_zh: text('The same in Chinese.'),
+    }),
+  },
 }
 
 const statusOperation: Json = {
@@ -292,18 +281,19 @@ const statusOperation: Json = {
   parameters: [language],
 }
 
-const METRICS_HEADERS = headersNamed(['ETag', 'X-Request-Id', 'Cache-Control'])
-
 const metricsOperation: Json = openOperation('metrics', {
   en: 'Metrics of the process in the text format of Prometheus. With --metrics-listen they are served at that address only, and this path returns 404.',
   zh: '进程的监控指标，采用 Prometheus 文本格式。设置 --metrics-listen 时仅在该地址提供，此处返回 404。',
   responses: {
     200: {
       description: 'The metrics.',
-      headers: METRICS_HEADERS,
+      headers: headersNamed(['ETag', 'X-Request-Id', 'Cache-Control']),
       content: { 'text/plain': { schema: { type: 'string' } } },
     },
-    304: { description: 'Not modified: If-None-Match contains the current ETag.', headers: METRICS_HEADERS },
+    304: {
+      description: 'Not modified: If-None-Match contains the current ETag.',
+      headers: headersNamed(['ETag', 'X-Request-Id', 'Cache-Control']),
+    },
     ...errorRefs(status => status === 404),
   },
 })
@@ -314,7 +304,20 @@ function servicePaths(actions: readonly ApiAction[], described: Described): Json
   return {
     ...(isOfAnswers ? { '/api': { get: anyOperation(actions, described) } } : {}),
     ...Object.fromEntries(rpcMethods.map(method => [formatMethodTemplate(method), { get: rpcOperation(method) }])),
-    ...Object.fromEntries(rpcUnavailable.map(name => [`/rpc/${name}`, { get: switchedOff(name) }])),
+    ...Object.fromEntries(
+      rpcUnavailable.map(name => [
+        `/rpc/${name}`,
+        {
+          get: {
+            operationId: name,
+            tags: ['rpc'],
+            summary: 'Temporarily unavailable.',
+            'x-summary-zh': '暂不可用。',
+            responses: errorRefs(),
+          },
+        },
+      ]),
+    ),
     ...(isOfAnswers ? { '/usage': { get: usageOperation(described) } } : {}),
     '/health': { get: healthOperation },
     '/ready': { get: readyOperation },
@@ -341,7 +344,14 @@ export function buildOpenapi(all: readonly ApiAction[], described: Described): J
     // Relative to the document's own address, and therefore correct behind any path prefix.
     servers: [{ url: '.' }],
     security: [{ apikey: [] }, { apikeyHeader: [] }],
-    tags: buildTags(actions),
+    tags: [
+      ...[...new Set(actions.map(({ module }) => module))].map(name => ({
+        name,
+        description: `Actions of the module ${name}.`,
+      })),
+      { name: 'rpc', description: 'Read-only methods of the node.' },
+      { name: 'service', description: 'The service itself, and the address that takes any action.' },
+    ],
     paths: {
       ...Object.fromEntries(actions.map(action => [formatRoute(action), { get: actionOperation(action, described) }])),
       ...servicePaths(actions, described),
@@ -352,7 +362,10 @@ export function buildOpenapi(all: readonly ApiAction[], described: Described): J
         apikeyHeader: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
       },
       schemas: {
-        ...(form.export === undefined ? answerSchemas(actions, form) : exportSchemas(actions, form)),
+        ...(form.export === undefined
+          ? Object.fromEntries(actions.map(action => [schemaName(action), dataSchema(action, form)]))
+          : exportSchemas(actions, form)),
+        ...(form.export === undefined && form.compat === 'iostabc' ? { [NOTHING.name]: NOTHING.schema } : {}),
         Error: errorSchema(form),
       },
       headers: headerComponents,
@@ -360,17 +373,3 @@ export function buildOpenapi(all: readonly ApiAction[], described: Described): J
     },
   }
 }
-
-const answerSchemas = (actions: readonly ApiAction[], form: Form): Json => ({
-  ...Object.fromEntries(actions.map(action => [schemaName(action), dataSchema(action, form)])),
-  ...(form.compat === 'iostabc' ? { [NOTHING.name]: NOTHING.schema } : {}),
-})
-
-const buildTags = (actions: readonly ApiAction[]): readonly Json[] => [
-  ...[...new Set(actions.map(({ module }) => module))].map(name => ({
-    name,
-    description: `Actions of the module ${name}.`,
-  })),
-  { name: 'rpc', description: 'Read-only methods of the node.' },
-  { name: 'service', description: 'The service itself, and the address that takes any action.' },
-]

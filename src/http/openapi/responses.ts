@@ -22,10 +22,6 @@ export type Described = {
   readonly examples?: ReadonlyMap<ApiAction, { readonly params: Readonly<Record<string, string>> }>
 }
 
-/** Parameters of a call for which the action has an answer. */
-export const getExample = ({ examples }: Described, action: ApiAction): Readonly<Record<string, string>> =>
-  examples === undefined ? action.example : (examples.get(action)?.params ?? {})
-
 /** Names and values of the parameters that a reader of the document sends. */
 export const chosenParameters = ({
   export: exported,
@@ -35,11 +31,9 @@ export const chosenParameters = ({
 
 export const mergeForm = ({ defaults, chosen }: Described): Form => ({ ...defaults, ...chosen })
 
-const header = (description: string, schema: Json, sent: 'always' | 'sometimes'): Json => ({
-  description,
-  required: sent === 'always',
-  schema,
-})
+function header(description: string, schema: Json, sent: 'always' | 'sometimes'): Json {
+  return { description, required: sent === 'always', schema }
+}
 const digits: Json = { type: 'string', pattern: '^[0-9]+$' }
 const count: Json = { type: 'integer', minimum: 0 }
 
@@ -114,11 +108,7 @@ export const buildSuccess = (data: Json, { format }: Form): Json => ({
       schema:
         format === 'bare'
           ? data
-          : closedObject({
-              code: { type: 'integer', const: 0 },
-              message: { type: 'string', const: 'OK' },
-              data,
-            }),
+          : closedObject({ code: { type: 'integer', const: 0 }, message: { type: 'string', const: 'OK' }, data }),
     },
   },
 })
@@ -166,10 +156,10 @@ export const actionErrorRefs = (action: ApiAction, form: Form): Json => buildRes
 
 const buildResponseRefs = (all: readonly Code[]): Json =>
   Object.fromEntries(
-    byStatus(all).map(([status, own]) => [status, { $ref: `#/components/responses/${responseName(status, own)}` }]),
+    groupCodes(all).map(([status, own]) => [status, { $ref: `#/components/responses/${responseName(status, own)}` }]),
   )
 
-const byStatus = (all: readonly Code[]): readonly (readonly [status: number, codes: readonly Code[]])[] =>
+const groupCodes = (all: readonly Code[]): readonly (readonly [status: number, codes: readonly Code[]])[] =>
   [...Map.groupBy(all, ({ status }) => status)].toSorted(([a], [b]) => a - b)
 
 /** The name of a response: `Error503` for all codes of a status, `Error5030_5033` for some of them. */
@@ -182,7 +172,7 @@ const responseName = (status: number, own: readonly Code[]): string =>
 export const errorResponses = (actions: readonly ApiAction[], form: Form): Json =>
   Object.fromEntries(
     [ALL, ...actions.map(action => listCodes(action, form))].flatMap(all =>
-      byStatus(all).map(([status, own]) => [responseName(status, own), errorResponse(status, own)]),
+      groupCodes(all).map(([status, own]) => [responseName(status, own), errorResponse(status, own)]),
     ),
   )
 

@@ -31,13 +31,12 @@ export class Html {
 type HtmlPart = string | number | Html | readonly Html[]
 
 /** A template whose parts are escaped unless they are Html. */
-export const html = (fixed: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html =>
-  new Html(fixed.map((text, place) => text + written(parts[place] ?? '')).join(''))
-
-function written(part: HtmlPart): string {
-  if (part instanceof Html) return part.text
-  if (typeof part === 'object') return part.map(({ text }) => text).join('')
-  return escapeHtml(String(part))
+export function html(fixed: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
+  const written = parts.map(part => {
+    if (part instanceof Html) return part.text
+    return typeof part === 'object' ? part.map(({ text }) => text).join('') : escapeHtml(String(part))
+  })
+  return new Html(fixed.map((text, place) => text + (written[place] ?? '')).join(''))
 }
 
 /** A name or an address that may break after its dots, slashes, commas and query separators, and nowhere else. */
@@ -62,9 +61,7 @@ const SERVICE = 'SERVICE_URL'
 const KEY = 'YOUR_API_KEY'
 
 /** A call of an action: its path relative to the service's address, and its query. */
-export type SampleCall = { readonly path: string; readonly query: Readonly<Record<string, string>> }
-
-type CodeSample = { readonly language: 'curl' | 'TypeScript' | 'Python'; readonly text: string }
+type SampleCall = { readonly path: string; readonly query: Readonly<Record<string, string>> }
 
 /** The path with its query, encoded like a browser does. */
 function formatCallUrl({ path, query }: SampleCall): string {
@@ -72,15 +69,9 @@ function formatCallUrl({ path, query }: SampleCall): string {
   return text === '' ? path : `${path}?${text}`
 }
 
-/** Programs that make a call and print `data`. `format` is the service's default, for a query without one. */
-const buildSamples = (call: SampleCall, format: 'envelope' | 'bare'): readonly CodeSample[] => [
-  { language: 'curl', text: formatCurl(call) },
-  { language: 'TypeScript', text: formatTypescript(call, format) },
-  { language: 'Python', text: formatPython(call, format) },
-]
-
 export const formatCurl = (call: SampleCall): string => `curl -H 'X-API-Key: ${KEY}' '${SERVICE}${formatCallUrl(call)}'`
 
+/** A program that makes a call and prints `data`. `format` is the service's default, for a query without one. */
 function formatTypescript({ path, query }: SampleCall, format: 'envelope' | 'bare'): string {
   const names = Object.entries(query).map(([name, text]) => `  ${name}: ${JSON.stringify(text)},\n`)
   const address = names.length === 0 ? `'${SERVICE}${path}'` : `\`${SERVICE}${path}?\${query}\``
@@ -121,24 +112,24 @@ type FieldRow = {
 
 /** The fields of an answer, including those of nested objects and lists, in the order of the schema. */
 export function listFieldRows(schema: TSchema, prefix = ''): readonly FieldRow[] {
-  const objects = listVariants(schema).filter(({ properties }: Inside) => properties !== undefined)
-  return objects.flatMap(object => fieldsOfObject(object, prefix))
-}
-
-const fieldsOfObject = ({ properties = {}, required = [] }: Inside, prefix: string): readonly FieldRow[] =>
-  Object.entries(properties).flatMap(([name, field]) => {
-    const path = `${prefix}${name}`
-    return [
-      {
+  return listVariants(schema).flatMap(({ properties = {}, required = [] }) =>
+    Object.entries(properties).flatMap(([name, field]) => {
+      const path = `${prefix}${name}`
+      const variants = listVariants(field)
+      const { items, patternProperties = {} }: Inside = field
+      const [entry] = Object.values(patternProperties)
+      const [nested, mark] = items !== undefined ? [items, '[]'] : entry !== undefined ? [entry, '.{}'] : [field, '']
+      const row = {
         path,
-        type: formatType(field),
+        type: [...new Set(variants.map(({ type = 'any' }) => type))].join(' | '),
         optional: !required.includes(name),
-        exact: isExact(field),
+        exact: variants.some(variant => variant[EXACT] === true),
         description: findDescription(field),
-      },
-      ...listNestedRows(field, path),
-    ]
-  })
+      }
+      return [row, ...listFieldRows(nested, `${path}${mark}.`)]
+    }),
+  )
+}
 
 /** The keywords of JSON Schema that the field words of `results.ts` use. */
 type Inside = TSchema & {
@@ -150,22 +141,10 @@ type Inside = TSchema & {
   readonly anyOf?: readonly TSchema[]
 }
 
-function listNestedRows(field: TSchema, path: string): readonly FieldRow[] {
-  const { items, patternProperties = {} }: Inside = field
-  if (items !== undefined) return listFieldRows(items, `${path}[].`)
-  const [entry] = Object.values(patternProperties)
-  return entry === undefined ? listFieldRows(field, `${path}.`) : listFieldRows(entry, `${path}.{}.`)
-}
-
-function listVariants(schema: TSchema): readonly TSchema[] {
+function listVariants(schema: TSchema): readonly Inside[] {
   const { anyOf = [schema] }: Inside = schema
   return anyOf
 }
-
-const isExact = (schema: TSchema): boolean => listVariants(schema).some(variant => variant[EXACT] === true)
-
-const formatType = (schema: TSchema): string =>
-  [...new Set(listVariants(schema).map(({ type = 'any' }: Inside) => type))].join(' | ')
 
 /** Maximum lines of an example answer on a page. */
 const MAX_LINES = 60
@@ -174,14 +153,12 @@ const ROWS = [20, 10, 5, 3, 2, 1]
 /** Maximum length of a text. Contracts and their code are of any length. */
 const MAX_LETTERS = 200
 
-/** An example to show: valid JSON, complete except for rows and the ends of long texts. */
-type ShownExample = { readonly text: string; readonly isShorter: boolean }
-
 /**
- * A formatted JSON text. If it has more than `MAX_LINES`, each list is limited to the same number of first
- * rows, so that the fields after it, such as page, size and total, are shown as well.
+ * A formatted JSON text to show: valid JSON, complete except for rows and the ends of long texts. If it has more than
+ * `MAX_LINES`, each list is limited to the same number of first rows, so that the fields after it, such as page, size and
+ * total, are shown as well.
  */
-export function exampleText(json: string): ShownExample {
+export function exampleText(json: string): { readonly text: string; readonly isShorter: boolean } {
   const whole = parseExact(json)
   let text = ''
   for (const rows of [Number.POSITIVE_INFINITY, ...ROWS]) {
@@ -195,11 +172,9 @@ function withRows(value: ExactJson, rows: number): ExactJson {
   if (typeof value === 'string')
     return value.length > MAX_LETTERS ? `${value.slice(0, MAX_LETTERS).toWellFormed()}…` : value
   if (value === null || typeof value !== 'object' || value instanceof Exact) return value
-  if (isList(value)) return value.slice(0, rows).map(each => withRows(each, rows))
+  if (Array.isArray(value)) return value.slice(0, rows).map((each: ExactJson) => withRows(each, rows))
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withRows(each, rows)]))
 }
-
-const isList = (value: object): value is readonly ExactJson[] => Array.isArray(value)
 
 export type ReferenceLang = 'en' | 'zh'
 
@@ -210,31 +185,24 @@ const actionForm = (
 ): Html => html`<form class="try" data-path="..${call.path}" autocomplete="off">
 <div class="inputs">
 ${listParameters(action.params).map(parameter => ownInput(parameter, { action, lang, call }))}
-${listFormOptions(action).map(([name, values]) =>
-  labelled(
-    name,
-    formatControlId(action, name),
-    choice({ name, values, chosen: call.query[name] ?? '' }, formatControlId(action, name)),
-  ),
-)}
+${Object.entries(OPTION_VALUES).map(([name, own]) => {
+  const id = formatControlId(action, name)
+  // Only lists have the export formats.
+  const values = name === 'format' && action.list !== undefined ? [...own, ...EXPORT_FORMATS] : own
+  return labelled(name, id, choice({ name, values, chosen: call.query[name] ?? '' }, id))
+})}
 </div>
 <p><button type="submit">${words.send[lang]}</button></p>
 <div class="answer" role="status"><p></p><pre hidden tabindex="0" aria-label="${words.answerTo[lang]} ${action.action}"></pre></div>
 </form>`
 
-/** The options of an action. Only lists have the export formats. */
-const listFormOptions = ({ list }: ApiAction): readonly (readonly [name: string, values: readonly string[]])[] =>
-  Object.entries(OPTION_VALUES).map(([name, values]) => [
-    name,
-    name === 'format' && list !== undefined ? [...values, ...EXPORT_FORMATS] : values,
-  ])
-
 /** The id of a control, unique even when a parameter and an option have the same name. */
 const formatControlId = (action: ApiAction, name: string): string => `${formatActionName(action)}--${name}`
 
-type Within = { readonly action: ApiAction; readonly lang: ReferenceLang; readonly call: SampleCall }
-
-function ownInput({ name, required, spec }: Parameter, { action, lang, call }: Within): Html {
+function ownInput(
+  { name, required, spec }: Parameter,
+  { action, lang, call }: { readonly action: ApiAction; readonly lang: ReferenceLang; readonly call: SampleCall },
+): Html {
   const id = formatControlId(action, name)
   const value = call.query[name] ?? ''
   if (spec.values !== undefined) return labelled(name, id, choice({ name, values: spec.values, chosen: value }, id))
@@ -249,10 +217,11 @@ function ownInput({ name, required, spec }: Parameter, { action, lang, call }: W
 const labelled = (label: string, id: string, control: Html): Html =>
   html`<p><label for="${id}">${label}</label>${control}</p>\n`
 
-type Choice = { readonly name: string; readonly values: readonly string[]; readonly chosen: string }
-
 /** A select. The empty option omits the parameter. */
-const choice = ({ name, values, chosen }: Choice, id: string): Html =>
+const choice = (
+  { name, values, chosen }: { readonly name: string; readonly values: readonly string[]; readonly chosen: string },
+  id: string,
+): Html =>
   html`<select id="${id}" name="${name}"><option value="">–</option>${values.map(
     value => html`<option${value === chosen ? html` selected` : html``}>${value}</option>`,
   )}</select>`
@@ -269,7 +238,14 @@ type SectionOptions = {
 export function actionSection(action: ApiAction, { lang, example, format }: SectionOptions): Html {
   const fields = listFieldRows(action.result)
   const exact = fields.filter(field => field.exact)
-  const call = buildExampleCall(action, example)
+  // Exact numbers are requested as strings.
+  const query = { ...example?.params, ...(exact.length > 0 ? { numbers: 'string' } : {}) }
+  const call = { path: formatRoute(action), query }
+  const samples = [
+    ['curl', formatCurl(call)],
+    ['TypeScript', formatTypescript(call, format)],
+    ['Python', formatPython(call, format)],
+  ] as const
   return html`<article id="${formatActionName(action)}"><details>
 <summary><h3><code>${action.action}</code> <span>${action.title[lang]}</span></h3></summary>
 ${exact.length === 0 ? html`` : numbersHint(exact, lang)}
@@ -282,23 +258,29 @@ ${actionForm(action, { lang, call })}
 <h4>${words.answer[lang]}</h4>
 ${example === undefined ? html`<p>${words.noExample[lang]}</p>` : exampleAnswer(example, { lang, format, action })}
 <h4>${words.samples[lang]}</h4>
-${buildSamples(call, format).map(sample => sampleBox(sample, lang))}
+${samples.map(
+  ([language, text]) =>
+    html`<details class="sample"><summary>${language}</summary><pre class="sample" tabindex="0" aria-label="${language}">${text}</pre><button type="button" class="copy-text">${words.copy[lang]}</button></details>
+`,
+)}
 <h4>${words.fields[lang]}</h4>
-${fieldList(fields, lang)}
+${definitions(
+  fields.map(({ path, type, optional, exact: isExact, description }) => ({
+    name: path,
+    note: type,
+    body: [description?.[lang] ?? '', optional ? words.sometimes[lang] : '', isExact ? words.exact[lang] : '']
+      .filter(text => text !== '')
+      .join(words.space[lang]),
+  })),
+)}
 <h4>${words.errors[lang]}</h4>
-${errorLine(action, lang)}
+<p>${words.errorsOfAction[lang]}${words.space[lang]}${listCodes(action).map(
+    ({ code, title }, at) =>
+      html`${at === 0 ? '' : words.enumeration[lang]}<a href="#code-${code}" title="${title[lang]}">${code}</a>`,
+  )}${words.stop[lang]}</p>
 </details></article>
 `
 }
-
-/** The call of the form, the samples and the example answer. Exact numbers are requested as strings. */
-const buildExampleCall = (action: ApiAction, example: Example | undefined): SampleCall => ({
-  path: formatRoute(action),
-  query: {
-    ...example?.params,
-    ...(listFieldRows(action.result).some(({ exact }) => exact) ? { numbers: 'string' } : {}),
-  },
-})
 
 function numbersHint(exact: readonly FieldRow[], lang: ReferenceLang): Html {
   const names = [...new Set(exact.map(({ path }) => path.slice(path.lastIndexOf('.') + 1).replace('[]', '')))]
@@ -315,10 +297,6 @@ function exampleAnswer(
 <pre class="json" tabindex="0" aria-label="${words.answerTo[lang]} ${action.action}">${text}</pre>
 ${isShorter ? html`<p><small>${words.shortened[lang]}</small></p>` : html``}`
 }
-
-const sampleBox = ({ language, text }: CodeSample, lang: ReferenceLang): Html =>
-  html`<details class="sample"><summary>${language}</summary><pre class="sample" tabindex="0" aria-label="${language}">${text}</pre><button type="button" class="copy-text">${words.copy[lang]}</button></details>
-`
 
 /** A list of names with their meanings. */
 export const definitions = (
@@ -351,21 +329,3 @@ function meaning(spec: Parameter['spec'], lang: ReferenceLang): Html {
     spec.fallback === undefined ? html`` : note(words.otherwise[lang], String(spec.fallback))
   }${spec.aliases === undefined || spec.aliases.length === 0 ? html`` : note(words.alias[lang], spec.aliases.join(words.enumeration[lang]))}`
 }
-
-const fieldList = (fields: readonly FieldRow[], lang: ReferenceLang): Html =>
-  definitions(
-    fields.map(({ path, type, optional, exact, description }) => ({
-      name: path,
-      note: type,
-      body: [description?.[lang] ?? '', optional ? words.sometimes[lang] : '', exact ? words.exact[lang] : '']
-        .filter(text => text !== '')
-        .join(words.space[lang]),
-    })),
-  )
-
-/** The failures of the action, by code. */
-const errorLine = (action: ApiAction, lang: ReferenceLang): Html =>
-  html`<p>${words.errorsOfAction[lang]}${words.space[lang]}${listCodes(action).map(
-    ({ code, title }, at) =>
-      html`${at === 0 ? '' : words.enumeration[lang]}<a href="#code-${code}" title="${title[lang]}">${code}</a>`,
-  )}${words.stop[lang]}</p>`

@@ -9,16 +9,7 @@ import type { Assets } from '../assets.ts'
 import { codes } from '../codes.ts'
 import { formatRoute } from '../openapi/action-operation.ts'
 import { formatMethodTemplate, rpcMethods } from '../rpc-methods.ts'
-import {
-  actionSection,
-  definitions,
-  formatCurl,
-  type Html,
-  html,
-  type ReferenceLang,
-  type SampleCall,
-  table,
-} from './action.ts'
+import { actionSection, definitions, formatCurl, type Html, html, type ReferenceLang, table } from './action.ts'
 import { commonParameters, headerTexts, paragraphs, words } from './text.ts'
 
 /** Instructions for a task that needs several calls, or care. */
@@ -185,38 +176,25 @@ const guides: readonly Guide[] = [
 ]
 
 /** The guides with calls of the served chain. Without an example, the call has only the guide's own parameters. */
-const guideArticles = (
-  actions: readonly ApiAction[],
-  examples: ReadonlyMap<ApiAction, Example>,
-  lang: 'en' | 'zh',
-): Html =>
-  html`${guides.map(guide => {
-    const command = formatCurl(buildGuideCall(guide, actions, examples))
-    return html`<article id="${guide.id}"><details><summary><h3>${guide.title[lang]}</h3></summary>
-${guide.texts.map(text => html`<p>${text[lang]}</p>\n`)}
+const guideArticles = (actions: readonly ApiAction[], { examples, lang }: ReferenceOptions): Html =>
+  html`${guides.map(({ id, title, texts: own, call, query, without }) => {
+    const action = actions.find(each => formatActionName(each) === call)
+    if (action === undefined) throw new TypeError(`A guide calls ${call}, which does not exist.`)
+    const given = Object.entries(examples.get(action)?.params ?? {}).filter(([name]) => !without.includes(name))
+    const command = formatCurl({ path: formatRoute(action), query: { ...Object.fromEntries(given), ...query } })
+    return html`<article id="${id}"><details><summary><h3>${title[lang]}</h3></summary>
+${texts(own, lang)}
 <div><pre class="sample guide" tabindex="0" aria-label="curl">${command}</pre><button type="button" class="copy-text">${words.copy[lang]}</button></div>
 </details></article>\n`
   })}`
 
-function buildGuideCall(
-  { call, query, without }: Guide,
-  actions: readonly ApiAction[],
-  examples: ReadonlyMap<ApiAction, Example>,
-): SampleCall {
-  const action = actions.find(each => formatActionName(each) === call)
-  if (action === undefined) throw new TypeError(`A guide calls ${call}, which does not exist.`)
-  const given = Object.entries(examples.get(action)?.params ?? {}).filter(([name]) => !without.includes(name))
-  return { path: formatRoute(action), query: { ...Object.fromEntries(given), ...query } }
-}
-
 type ReferenceOptions = {
   readonly lang: ReferenceLang
-  readonly version: string
-  /** The shared test key, with which the forms are filled in. */
-  readonly testKey: string | undefined
   readonly defaults: OptionDefaults
   /** Calls that have an answer on the served chain. */
   readonly examples: ReadonlyMap<ApiAction, Example>
+  readonly site: Site
+  readonly files: Assets['reference']
 }
 
 /**
@@ -224,7 +202,7 @@ type ReferenceOptions = {
  * are relative.
  */
 function referenceBody(actions: readonly ApiAction[], options: ReferenceOptions): Html {
-  const { lang, version, testKey } = options
+  const { lang, site } = options
   const sections = buildSections(actions, options)
   const said = ['copied', 'needKey', 'sending', 'failed', 'cut', 'found'] as const
   return html`<div class="book">
@@ -234,10 +212,10 @@ function referenceBody(actions: readonly ApiAction[], options: ReferenceOptions)
 <ul>${sections.map(([name]) => html`<li><a href="#${name}">${words[name][lang]}</a>${name === 'actions' ? contents(actions, lang) : html``}</li>\n`)}</ul>
 </nav>
 <main id="main"${said.map(name => html` data-${name.replace(/[A-Z]/, letter => `-${letter.toLowerCase()}`)}="${words[name][lang]}"`)}>
-<h1>${words.title[lang]} <small>${version}</small></h1>
+<h1>${words.title[lang]} <small>${site.version}</small></h1>
 ${texts(paragraphs.intro, lang)}
 <p><a href="../openapi.json">${words.openapi[lang]}</a></p>
-<p class="key"><label for="key">${words.key[lang]}</label><input id="key" type="text" autocomplete="off" spellcheck="false" aria-describedby="key-note" value="${testKey ?? ''}"></p>
+<p class="key"><label for="key">${words.key[lang]}</label><input id="key" type="text" autocomplete="off" spellcheck="false" aria-describedby="key-note" value="${site.testKey ?? ''}"></p>
 <p id="key-note"><small>${words.keyNote[lang]}</small></p>
 ${sections.map(([name, body]) => section(name, body, lang))}
 </main>
@@ -253,7 +231,7 @@ function buildSections(
 ): readonly (readonly [name: Section, body: Html])[] {
   const { lang, examples, defaults } = options
   return [
-    ['guides', guideArticles(actions, examples, lang)],
+    ['guides', guideArticles(actions, options)],
     ['requests', commonList(lang)],
     ['answers', html``],
     ['numbers', html``],
@@ -266,7 +244,12 @@ function buildSections(
         actionSection(action, { lang, format: defaults.format, example: examples.get(action) }),
       )}`,
     ],
-    ['rpc', rpcList(lang)],
+    [
+      'rpc',
+      definitions(
+        rpcMethods.map(method => ({ name: formatMethodTemplate(method), note: '', body: method.title[lang] })),
+      ),
+    ],
     ['status', html``],
   ]
 }
@@ -303,20 +286,16 @@ const commonList = (lang: ReferenceLang): Html =>
       note: (needed ? words.required : words.optional)[lang],
       body: text[lang],
     })),
-    ...(Object.keys(OPTION_VALUES) as (keyof typeof OPTION_VALUES)[]).map(name => ({
-      name,
-      note: words.optional[lang],
-      body: optionText(name, lang),
-    })),
+    ...(Object.keys(OPTION_VALUES) as (keyof typeof OPTION_VALUES)[]).map(name => {
+      const values = OPTION_VALUES[name].join(words.enumeration[lang])
+      const text = `${OPTION_TEXTS[name][lang]}${words.space[lang]}`
+      return {
+        name,
+        note: words.optional[lang],
+        body: `${text}${words.values[lang]}${words.colon[lang]}${values}${words.stop[lang]}`,
+      }
+    }),
   ])
-
-function optionText(name: keyof typeof OPTION_VALUES, lang: ReferenceLang): string {
-  const text = OPTION_TEXTS[name][lang]
-  const values = OPTION_VALUES[name]
-  return lang === 'zh'
-    ? `${text}${words.values.zh}：${values.join('、')}。`
-    : `${text} ${words.values.en}: ${values.join(', ')}.`
-}
 
 function errorTable(lang: ReferenceLang): Html {
   const rows = new Map(Object.values(codes).map(code => [code.code, code] as const))
@@ -328,21 +307,9 @@ function errorTable(lang: ReferenceLang): Html {
   )
 }
 
-const rpcList = (lang: ReferenceLang): Html =>
-  definitions(rpcMethods.map(method => ({ name: formatMethodTemplate(method), note: '', body: method.title[lang] })))
-
-type PageOptions = Pick<ReferenceOptions, 'lang' | 'defaults' | 'examples'> & {
-  readonly site: Site
-  readonly files: Assets['reference']
-}
-
 /** The reference as a page of HTML. Its links are relative, so that it works behind any path prefix. */
-export async function renderReference(
-  actions: readonly ApiAction[],
-  { site, files, ...options }: PageOptions,
-): Promise<string> {
-  const { lang } = options
-  const { version, testKey } = site
+export async function renderReference(actions: readonly ApiAction[], options: ReferenceOptions): Promise<string> {
+  const { lang, site, files } = options
   return (
     <ServicePage
       shell={{
@@ -363,7 +330,7 @@ export async function renderReference(
         </>
       }
     >
-      {referenceBody(actions, { ...options, version, testKey }).text as 'safe'}
+      {referenceBody(actions, options).text as 'safe'}
     </ServicePage>
   )
 }
