@@ -1,8 +1,13 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { type PlainFilter, plainPasses } from '#test/support/oracle/plain-filters.ts'
-import { plainLists, shownPlainRow } from '#test/support/oracle/plain-lists.ts'
-import { listCall, type PlainChain, type PlainRow } from '#test/support/oracle/plain-records.ts'
+import {
+  listCall,
+  type PlainChain,
+  type PlainRow,
+  plainLists,
+  shownPlainRow,
+} from '#test/support/oracle/plain-records.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { seeded, seedOf } from '#test/support/seeded.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'

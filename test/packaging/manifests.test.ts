@@ -3,9 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { YAML } from 'bun'
 import { environmentName, settingNames } from '#cli/settings.ts'
-import { pythonTools } from '../support/processes/python-tools.ts'
-import { runTool } from '../support/processes/run-tool.ts'
-import { systemProgram } from '../support/processes/system-program.ts'
+import { pythonTools, runTool, systemProgram } from '../support/processes/run-tool.ts'
 import { ROOT } from '../support/root.ts'
 
 /** The files that start the program. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { actions } from '#actions/registry.ts'
-import { pythonTools } from '#test/support/processes/python-tools.ts'
+import { pythonTools } from '#test/support/processes/run-tool.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
 import { SOAK } from '../../support/processes/soak.ts'
 import { ROOT } from '../../support/root.ts'

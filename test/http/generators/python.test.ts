@@ -5,7 +5,7 @@ import { actions } from '#actions/registry.ts'
 import { operationId } from '#http/openapi/action-operation.ts'
 import { NOTHING, schemaName } from '#http/openapi/answer-schema.ts'
 import type { Form } from '#http/openapi/responses.ts'
-import { pythonTools } from '#test/support/processes/python-tools.ts'
+import { pythonTools } from '#test/support/processes/run-tool.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
 import { argumentsOf, CHOICES, type Served, serveForGenerators } from './served.ts'
 
