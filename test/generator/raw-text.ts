@@ -1,5 +1,5 @@
 import { base58Bytes } from '#chain/base58.ts'
-import { NO_SIGN } from '#test/replay/block-text.ts'
+import { NO_SIGN } from '#test/replay/replay-node.ts'
 import { hashesOf, listed, type Made, quoted } from './block.ts'
 import { hashReceipt } from './hashing.ts'
 import { signText } from './signing.ts'
