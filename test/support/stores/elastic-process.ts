@@ -3,61 +3,30 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../processes/free-port.ts'
 import { ROOT } from '../root.ts'
+import { until } from '../wait.ts'
 import { elasticsearchUrl } from './elasticsearch.ts'
+import { openTroubledLine, type TroubledLine } from './troubled-line.ts'
 
 const SCRIPT = join(ROOT, 'scripts/elasticsearch')
 const CAN_NOT_BE_HAD = 3
 
-/**
- * An Elasticsearch process on 127.0.0.1 for one test, which can be killed and started again with the same
- * ports and data.
- */
-export type OwnServer = {
-  readonly name: string
-  readonly url: string
-  /** The server's folder, with `config`, `data` and `logs`. */
-  readonly folder: string
-  /** Resolves when the process reports that it has started. It may not answer requests yet. */
-  start(): Promise<void>
-  /** Sends SIGKILL, as the kernel or a power cut ends it. */
-  kill(): void
-  /** Sends SIGSTOP: connections stay open and nothing runs, as in a long garbage collection or on a hung machine. */
-  pause(): void
-  /** Ends a pause. */
-  resume(): void
-  /** Runs a tool of the distribution, such as `bin/elasticsearch-users`, for this server. Returns its output. */
-  run(command: string, ...args: readonly string[]): Promise<string>
-}
+export type OwnServer = ReturnType<typeof makeServer>
 
 type ServerOptions = {
   readonly scheme?: 'http' | 'https'
-  /** Additional lines of `elasticsearch.yml`. */
   readonly settings?: readonly string[]
-  /** Additional files of the folder `config`, by name. */
   readonly files?: Readonly<Record<string, string>>
   readonly heap?: string
 }
 
-export type OwnServers = Disposable & {
-  /** Prepares a server. No process runs before `start`. */
-  make(name: string, ports: Ports, options?: ServerOptions): OwnServer
-}
+type Ports = { readonly http: number; readonly transport: number }
 
-export type Ports = { readonly http: number; readonly transport: number }
-
-/**
- * A folder for servers of one test file, removed at the end. undefined: no server can run here, and a message says why.
- */
-export async function ownServers(): Promise<OwnServers | undefined> {
+/** A folder for the servers of a test file. undefined: no server can run here, as a message says. */
+export function ownServers() {
   if (elasticsearchUrl() === undefined) return undefined
-  const unpacking = Bun.spawn([SCRIPT, 'unpack'], { stdout: 'pipe', stderr: 'pipe' })
-  const [code, out, err] = await Promise.all([
-    unpacking.exited,
-    new Response(unpacking.stdout).text(),
-    new Response(unpacking.stderr).text(),
-  ])
-  if (code !== 0 && (code !== CAN_NOT_BE_HAD || process.env['CI'])) throw new Error(err)
-  if (code !== 0) {
+  const { status, stdout: out, stderr: err } = spawnSync(SCRIPT, ['unpack'], { encoding: 'utf8' })
+  if (status !== 0 && (status !== CAN_NOT_BE_HAD || process.env['CI'])) throw new Error(err)
+  if (status !== 0) {
     process.stderr.write(`\nSKIPPED: TESTS THAT KILL ELASTICSEARCH. ${err}\n\n`)
     return undefined
   }
@@ -66,7 +35,8 @@ export async function ownServers(): Promise<OwnServers | undefined> {
   const stop = (): void => void spawnSync(SCRIPT, ['stop', folder])
   process.once('exit', stop)
   return {
-    make: (name, ports, options) => makeServer(folder, name, ports, options),
+    /** Prepares a server. No process runs before `start`. */
+    make: (name: string, ports: Ports, options?: ServerOptions) => makeServer(folder, name, ports, options),
     [Symbol.dispose]: () => {
       process.removeListener('exit', stop)
       stop()
@@ -74,12 +44,13 @@ export async function ownServers(): Promise<OwnServers | undefined> {
   }
 }
 
+/** An Elasticsearch process, which can be killed and started again with the same ports and data. */
 function makeServer(
   folder: string,
   name: string,
   ports: Ports,
   { scheme = 'http', settings = [], files = {}, heap = '512m' }: ServerOptions = {},
-): OwnServer {
+) {
   const own = join(folder, name)
   const pidFile = join(own, 'pid')
   mkdirSync(join(own, 'config'), { recursive: true })
@@ -92,7 +63,8 @@ function makeServer(
     ...files,
   }
   for (const [file, text] of Object.entries(all)) writeFileSync(join(own, 'config', file), text)
-  const run: OwnServer['run'] = async (command, ...args) => {
+  /** Runs a tool of the distribution, such as `bin/elasticsearch-users`, for this server. Returns its output. */
+  const run = async (command: string, ...args: readonly string[]): Promise<string> => {
     // Output goes to a file: a server that outlives this process would keep a pipe open.
     const output = Bun.file(join(own, 'output'))
     const child = Bun.spawn([SCRIPT, 'run', folder, name, command, ...args], {
@@ -109,12 +81,16 @@ function makeServer(
   return {
     name,
     url: `${scheme}://127.0.0.1:${ports.http}`,
+    /** The server's folder, with `config`, `data` and `logs`. */
     folder: own,
-    start: async () => {
+    /** Resolves when the process reports that it has started. It may not answer requests yet. */
+    start: async (): Promise<void> => {
       rmSync(pidFile, { force: true })
       await run('bin/elasticsearch', '-d', '-p', pidFile)
     },
+    /** As the kernel or a power cut ends it. */
     kill: () => signal('SIGKILL'),
+    /** Connections stay open and nothing runs, as in a long garbage collection or on a hung machine. */
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     run,
@@ -133,5 +109,50 @@ const usual = (own: string, name: string, { http, transport }: Ports): readonly 
   'action.auto_create_index: false',
 ]
 
-/** Two unused ports. */
 export const freePorts = async (): Promise<Ports> => ({ http: await freePort(), transport: await freePort() })
+
+/** Three servers of a cluster, and the lines over which the other servers reach each of them. */
+export type ThreeServers = {
+  readonly servers: readonly [OwnServer, OwnServer, OwnServer]
+  readonly lines: readonly TroubledLine[]
+}
+
+/** A cluster of three servers. No process runs before it is started. */
+export async function threeServers(
+  own: NonNullable<ReturnType<typeof ownServers>>,
+  settings: readonly string[],
+): Promise<ThreeServers> {
+  const names = ['first', 'second', 'third'] as const
+  const ports = [await freePorts(), await freePorts(), await freePorts()] as const
+  const lines = await Promise.all(ports.map(({ transport }) => openTroubledLine(`http://127.0.0.1:${transport}`)))
+  const seen = lines.map(({ url }) => new URL(url).port)
+  const all = [
+    `discovery.seed_hosts: [${seen.map(port => `"127.0.0.1:${port}"`).join(', ')}]`,
+    `cluster.initial_master_nodes: [${names.join(', ')}]`,
+    'xpack.security.enabled: false',
+    ...settings,
+  ]
+  const make = (at: 0 | 1 | 2): OwnServer =>
+    own.make(names[at], ports[at], { settings: [...all, `transport.publish_port: ${seen[at]}`] })
+  return { servers: [make(0), make(1), make(2)], lines }
+}
+
+export const urlOfAll = (servers: readonly { readonly url: string }[]): string =>
+  `http://${servers.map(({ url }) => url.slice('http://'.length)).join(',')}`
+
+/** Resolves when the cluster health is as `wanted`, for example `wait_for_nodes=3`. */
+export const healthy = (url: string, wanted: string): Promise<void> =>
+  until(async () => {
+    // The connection is refused until a node that was just started listens. The status is 408 when the wait timed out.
+    const answer = await fetch(`${url}/_cluster/health?${wanted}&timeout=10s`).catch(() => undefined)
+    return answer?.ok === true
+  })
+
+export const isGreen = (url = ''): Promise<void> => healthy(url, 'wait_for_status=green')
+
+export async function masterName(url: string): Promise<string> {
+  const [master] = (await (await fetch(`${url}/_cat/master?format=json`)).json()) as {
+    readonly node: string
+  }[]
+  return master?.node ?? ''
+}
