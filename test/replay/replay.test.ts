@@ -1,12 +1,10 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import { type ReplayOptions, serveReplay } from '#test/replay/serve.ts'
 import { recording, rpcCalls } from '#test/support/nodes/recording.ts'
 import { cliFolder, spawnIn } from '../support/processes/cli-process.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { ROOT } from '../support/root.ts'
-import { openRecording } from './recording.ts'
 
 const SCRIPT = join(ROOT, 'scripts/replay')
 const DEVNET = join(ROOT, 'test/chain/devnet')
@@ -57,18 +55,6 @@ test("serveReplay: a call that was not recorded is refused in the node's form; a
   const headers = { origin: 'http://a.example', 'access-control-request-method': 'GET' }
   const preflight = await fetch(`${replay.url}/getNodeInfo`, { method: 'OPTIONS', headers })
   expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
-})
-
-test('openRecording: lines are the blocks; a folder without a recording is named in the failure', async () => {
-  await using folder = await cliFolder()
-  const write = (blocks: Uint8Array) => Bun.write(join(folder.path, 'blocks.ndjson.gz'), blocks)
-  for (const lines of ['a\nbä\nc', 'a\nbä\nc\n']) {
-    await write(gzipSync(lines))
-    const { height, blockText } = await openRecording(folder.path)
-    expect([height, ...[0, 1, 2, 3, -1].map(blockText)]).toEqual([2, 'a', 'bä', 'c', undefined, undefined])
-  }
-  await write(gzipSync(''))
-  await expect(openRecording(folder.path)).rejects.toThrow(`${folder.path}: the recording has no blocks.`)
 })
 
 test('replay: the recorded chain is served until the program is stopped; a height beyond it is a usage error', async () => {

@@ -57,7 +57,6 @@ export async function connectDevtools(url: string): Promise<Devtools> {
 export type OpenOptions = {
   /** Width of the window in CSS pixels. Default: 1400. */
   readonly width?: number
-  readonly height?: number
   readonly scheme?: 'light' | 'dark'
 }
 
@@ -75,14 +74,14 @@ export type Page = Awaited<ReturnType<typeof openPage>>
 /** Opens a page on an attached target, with its console messages and requests since then. */
 export async function openPage(
   devtools: Devtools,
-  { width = 1400, height = 900, scheme = 'light', close }: OpenOptions & { readonly close: () => Promise<void> },
+  { width = 1400, scheme = 'light', close }: OpenOptions & { readonly close: () => Promise<void> },
 ) {
   const said: string[] = []
   const asked: string[] = []
   listen(devtools, said, asked)
   for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await devtools.send(`${domain}.enable`)
-  const resize = async (to: number, high = height): Promise<void> => {
-    const size = { width: to, height: high, deviceScaleFactor: 1, mobile: to < 500 }
+  const resize = async (to: number): Promise<void> => {
+    const size = { width: to, height: 900, deviceScaleFactor: 1, mobile: to < 500 }
     await devtools.send('Emulation.setDeviceMetricsOverride', size)
   }
   await resize(width)

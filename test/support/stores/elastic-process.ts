@@ -16,7 +16,6 @@ type ServerOptions = {
   readonly scheme?: 'http' | 'https'
   readonly settings?: readonly string[]
   readonly files?: Readonly<Record<string, string>>
-  readonly heap?: string
 }
 
 type Ports = { readonly http: number; readonly transport: number }
@@ -49,7 +48,7 @@ function makeServer(
   folder: string,
   name: string,
   ports: Ports,
-  { scheme = 'http', settings = [], files = {}, heap = '512m' }: ServerOptions = {},
+  { scheme = 'http', settings = [], files = {} }: ServerOptions = {},
 ) {
   const own = join(folder, name)
   const pidFile = join(own, 'pid')
@@ -59,7 +58,7 @@ function makeServer(
   const all = {
     'elasticsearch.yml': [...usual(own, name, ports), ...settings].map(line => `${line}\n`).join(''),
     // Settings for a server that lives for seconds: a small heap, a single-threaded collector, quick compilation.
-    'jvm.options': `-Xms${heap}\n-Xmx${heap}\n-XX:+UseSerialGC\n-XX:TieredStopAtLevel=1\n-Djava.io.tmpdir=${join(own, 'tmp')}\n`,
+    'jvm.options': `-Xms512m\n-Xmx512m\n-XX:+UseSerialGC\n-XX:TieredStopAtLevel=1\n-Djava.io.tmpdir=${join(own, 'tmp')}\n`,
     ...files,
   }
   for (const [file, text] of Object.entries(all)) writeFileSync(join(own, 'config', file), text)
