@@ -41,7 +41,7 @@ async function pastCalls({ random, pick }: ReturnType<typeof drawing>): Promise<
   ]
 }
 
-const PAST_EXPORTS = [
+const PAST_EXPORTS: readonly Record<string, string>[] = [
   { action: 'get-token-holder', token: 'iost', at_block: '3000', format: 'ndjson' },
   { action: 'get-producer-voter', producer: 'prod_02', at_block: '3000', format: 'ndjson' },
   { action: 'get-reward-shares', producer: 'prod_02', start_block: '1500', end_block: '3000', format: 'ndjson' },

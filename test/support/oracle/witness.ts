@@ -29,17 +29,13 @@ const AWAY_MS = 100
  * request at the same height must have the same answer.
  */
 export async function witness(service: Pick<Service, 'ask' | 'key' | 'lines'>, options: WitnessOptions) {
-  const lists = await plainLists()
-  const random = seeded(options.seed)
-  const questions = questionsOver(lists, random)
+  const questions = questionsOver(await plainLists(), seeded(options.seed))
   const wrong: string[] = []
   const statuses: Record<number, number> = {}
   const answers = new Map<number, Map<string, string>>()
   let awaited: { readonly status: number; readonly from: number; readonly done: () => void }[] = []
   let [height, asked, unchanged] = [-1, 0, 0]
-  let lastGood = performance.now()
-  let longestGapMs = 0
-  let stopping = false
+  let [lastGood, longestGapMs, stopping] = [performance.now(), 0, false]
   const tell = (path: string, problem: string): void => {
     if (wrong.length < MOST_TOLD) wrong.push(`${path}: ${problem}`)
   }
@@ -83,10 +79,7 @@ export async function witness(service: Pick<Service, 'ask' | 'key' | 'lines'>, o
     good: () => statuses[200] ?? 0,
     /** Resolves at the next answer with that status to a request that is sent after this call. */
     sees: (status: number) => new Promise<void>(done => awaited.push({ status, from: asked, done })),
-    /**
-     * Stops sending requests. Returns some of the wrong answers, the number of answers by status, the longest time
-     * between two with status 200, and their texts by height, then by path.
-     */
+    /** Stops sending requests. `longestGapMs`: between two answers with status 200; `answers`: by height and path. */
     stop: async () => {
       stopping = true
       await askers
