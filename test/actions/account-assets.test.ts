@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fromUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
-import { plainBallots } from '#test/support/oracle/plain-ballots.ts'
-import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
+import { plainBallots, plainPledged, plainPledges } from '#test/support/oracle/plain-ballots.ts'
+import { bonusEvents, voteBonuses } from '#test/support/oracle/plain-bonus.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
-import { plainPledged, plainPledges } from '#test/support/oracle/plain-pledges.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
@@ -49,7 +47,7 @@ const { rewardsAt, paid } = (() => {
     for (const event of events) {
       // Voters whose rewards already changed in the same block are left out.
       if (event.kind === 'voterWithdraw' && plain.ofVoter(event.voter).total === before.get(event.voter))
-        paid.push({ height, account: event.voter, units: event.paid ?? 0n })
+        paid.push({ height, account: event.voter, units: event.paid })
       plain.apply(event)
     }
     for (const account of asked.get(height) ?? []) rewardsAt.set(`${account} ${height}`, rewardsOf(account))

@@ -3,10 +3,8 @@ import { readCandidateBonuses } from '#actions/find/holdings.ts'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
-import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
-import { plainBallots } from '#test/support/oracle/plain-ballots.ts'
-import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
-import { plainChangeOfWeek, plainVoteDays, voteChanges } from '#test/support/oracle/plain-votes.ts'
+import { plainBallots, plainChangeOfWeek, plainVoteDays } from '#test/support/oracle/plain-ballots.ts'
+import { bonusEvents, voteBonuses } from '#test/support/oracle/plain-bonus.ts'
 import { seeded, seedOf } from '#test/support/seeded.ts'
 import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
@@ -94,7 +92,7 @@ type Row = { readonly account: string; readonly alias: string; readonly votes_ch
 
 describe('get-producer-votes', () => {
   test('the recorded chain: each day matches a replay of the receipts', async () => {
-    const changes = voteChanges(blocks)
+    const changes = plainBallots(blocks)
     const [first = 0n, last = 0n] = [blocks[0]?.time, blocks.at(-1)?.time]
     for (const producer of producers.keys()) {
       const own = changes.filter(change => change.producer === producer)
@@ -114,7 +112,7 @@ describe('get-producer-votes', () => {
     let [moved, short] = [0, 0]
     const compare = async (height: number): Promise<void> => {
       const blocks = chain.slice(0, height + 1).map(({ block }) => block)
-      const changes = voteChanges(blocks)
+      const changes = plainBallots(blocks)
       const [first = 0n, last = 0n] = [blocks[0]?.time, blocks.at(-1)?.time]
       const rows = (await ask('get-producer-list', {}, { deps })).producers as readonly Row[]
       for (const producer of height === 0 ? [] : VOTED) {

@@ -2,9 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Block } from '#chain/block.ts'
 import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
 import type { Service } from '#test/support/processes/service.ts'
-import { type Data, dataOf, dataOfBoth, field, parseData, rowsOf } from './answers.ts'
-
-const blockText = async (height: number): Promise<string> => (await recording()).blockText(height) ?? ''
+import { type Data, dataOf, field, parseData, rowsOf, textOf } from './answers.ts'
 
 /** The node's block object as get-block-detail shows it: gas summed, no transactions, `{}` for a null info. */
 function expectedBlock(node: Data, block: Block): readonly (readonly [string, Data])[] {
@@ -19,15 +17,15 @@ function expectedBlock(node: Data, block: Block): readonly (readonly [string, Da
 }
 
 const AT_ONCE = 50
-/**
- * One transaction in this many is also requested by itself. Both calls find and format a transaction by the same code.
- */
+/** One transaction in this many is also requested by itself, which the same code answers. */
 const BY_ITSELF = 25
 
 /** Every block and transaction of the recording. `every`: checks each n-th of them. */
 export function historySuite(service: () => Service, every = 1): void {
   const requireBlock = async (block: Block, node: Data): Promise<void> => {
-    const byNumber = await dataOfBoth(service(), 'block-detail', { number: block.height }, { hash: block.hash })
+    const text = await textOf(service(), 'block-detail', { number: block.height })
+    expect(await textOf(service(), 'block-detail', { hash: block.hash })).toBe(text)
+    const byNumber = field(parseData(text), 'data')
     const ours = field(byNumber, 'block') as ReadonlyMap<string, Data>
     const sorted = (rows: Iterable<readonly [string, Data]>) =>
       [...rows].filter(([name]) => name !== 'orig_info').sort(([a], [b]) => (a < b ? -1 : 1))
@@ -49,8 +47,9 @@ export function historySuite(service: () => Service, every = 1): void {
       expect(field(data, 'transactions')).toEqual(pending.map(([, expected]) => expected))
       pending = []
     }
+    const { blockText } = await recording()
     for (const { block } of await recordedBlocks()) {
-      const node = parseData(await blockText(block.height))
+      const node = parseData(blockText(block.height) ?? '')
       if (block.height % every === 0) await requireBlock(block, node)
       const sent = rowsOf(field(node, 'block'), 'transactions')
       for (const [at, tx] of block.transactions.entries()) {
@@ -68,20 +67,5 @@ export function historySuite(service: () => Service, every = 1): void {
     }
     await compare()
     expect(seen).toBe(62_589)
-  })
-
-  test("actions and receipts of transactions match the node's own", async () => {
-    for (const { block } of await recordedBlocks()) {
-      const tx = block.transactions.at(-1)
-      if (tx === undefined || block.height % (7 * every) !== 0) continue
-      const actions = await dataOf(service(), 'transaction-action', { tx_hash: tx.hash })
-      expect(rowsOf(actions, 'actions').map(row => Object.fromEntries(row))).toEqual(
-        tx.actions.map(({ contract, actionName, data }) => ({ action_name: actionName, contract, data })),
-      )
-      const receipts = await dataOf(service(), 'transaction-receipt', { tx_hash: tx.hash })
-      expect(rowsOf(receipts, 'receipts').map(row => Object.fromEntries(row))).toEqual(
-        tx.receipt.receipts.map(({ funcName, content }) => ({ content, func_name: funcName })),
-      )
-    }
   })
 }

@@ -1,19 +1,16 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { toIso } from '#chain/time.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { plainRecording } from '#test/support/oracle/plain-lists.ts'
-import { listCall, type PlainRow } from '#test/support/oracle/plain-records.ts'
-import { plainTransactions } from '#test/support/oracle/plain-transactions.ts'
+import { listCall, type PlainRow, plainRecording } from '#test/support/oracle/plain-records.ts'
 import type { Service } from '#test/support/processes/service.ts'
 import { seeded, seedOf } from '#test/support/seeded.ts'
-import { allRows, type ListQuery, requirePage } from './answers.ts'
+import { type ListQuery, requirePage } from './answers.ts'
 
 type Placed = Pick<PlainRow, 'height' | 'time'>
 
 type PlainList = {
   readonly query: ListQuery
   readonly rows: readonly Placed[]
-  /** The rows as the interface writes them, without their amounts. */
   readonly texts: () => readonly string[]
 }
 
@@ -27,8 +24,6 @@ type Thoroughness = {
   readonly everyList?: number
   /** Each n-th list of either sort is requested in pages of 1 and 7; absent: all. */
   readonly smallOf?: number
-  /** The block from which amounts are compared; absent: the first. */
-  readonly amountsFrom?: number
 }
 
 /**
@@ -38,7 +33,6 @@ type Thoroughness = {
 const EVERY_WAY_UP_TO = 1_000
 const WAYS = [1, 7, 20, 500].flatMap(size => (['asc', 'desc'] as const).map(sort => ({ size, sort })))
 
-/** The sizes and orders in which a list of this length is read completely. */
 const waysOf = (length: number, { everySizeUpTo, pagesOf20UpTo }: Thoroughness): typeof WAYS =>
   WAYS.filter(
     ({ size, sort }) =>
@@ -56,13 +50,11 @@ const EACH_OF_TWO = 10
 const ONCE = WAYS.filter(({ size }) => size === 500)
 
 type Walk = PlainList & {
-  /** The sizes and orders in which the list is read completely. */
   readonly ways: typeof WAYS
   /** Whether samples of pages are requested in every other size and order. */
   readonly isSampled: boolean
 }
 
-/** The lists, and the ways in which each is requested. Those of sub-accounts are compared with the state. */
 function* walksOf(lists: ReadonlyMap<string, PlainList>, thoroughness: Thoroughness): Generator<Walk> {
   let ofTwo = 0
   const seen = new Map<string, number>()
@@ -70,7 +62,7 @@ function* walksOf(lists: ReadonlyMap<string, PlainList>, thoroughness: Thoroughn
     const [kind = ''] = key.split('/')
     const number = seen.get(kind) ?? 0
     seen.set(kind, number + 1)
-    if (kind === 'created' || number % (thoroughness.everyList ?? 1) !== 0) continue
+    if (number % (thoroughness.everyList ?? 1) !== 0) continue
     const { length } = list.rows
     const turn = OF_TWO.test(key) ? ofTwo++ : 0
     if (turn % EACH_OF_TWO === 0) yield { ...list, ways: waysOf(length, thoroughness), isSampled: true }
@@ -94,11 +86,12 @@ function isArray(text: string): boolean {
 function textOf(row: PlainRow): string {
   const known = texts.get(row)
   if (known !== undefined) return known
-  const { action, data, height, hash, from, to, time, index, returned, status } = row
+  const { action, data, height, hash, from, to, time, index, returned, status, facts } = row
   const before = `"action_name":${JSON.stringify(action)},"data":${isArray(data) ? data : JSON.stringify([data])}`
   const parties = `"from":${JSON.stringify(from)},"to":${JSON.stringify(to)}`
   const after = `"created_at":"${toIso(time)}","index":${index},"return":${JSON.stringify(returned)}`
-  const text = `${before},"block":"${height}","tx_hash":"${hash}",${parties},${after},"status_code":"${status}"}`
+  const more = JSON.stringify({ status_code: status, ...facts }).slice(1)
+  const text = `${before},"block":"${height}","tx_hash":"${hash}",${parties},${after},${more}`
   texts.set(row, text)
   return text
 }
@@ -135,20 +128,28 @@ async function readPlainLists(): Promise<ReadonlyMap<string, PlainList>> {
       })
     }
   }
-  const transactions = plainTransactions((await recordedBlocks()).map(({ block }) => block))
-  add('transactions', { action: 'transaction-list', list: 'transactions', params: {} }, transactions, (row, seq) => {
-    const { height: _height, time: _time, tx_hash, block, gas_fee, ...fields } = row
-    const text = JSON.stringify({ seq, tx_hash, block: String(block), ...fields })
+  const sent = (await recordedBlocks()).flatMap(({ block: { height, time, transactions } }) =>
+    transactions.filter(({ publisher }) => publisher !== 'base.iost').map(tx => ({ height, time, tx })),
+  )
+  add('transactions', { action: 'transaction-list', list: 'transactions', params: {} }, sent, (row, seq) => {
+    const { hash: tx_hash, publisher, actions, receipt } = row.tx
+    const { contract = '', actionName: action_name = '' } = actions[0] ?? {}
+    const place = { seq, tx_hash, block: String(row.height), created_at: toIso(row.time) }
+    const told = { publisher, contract, action_name, actions: actions.length, status_code: receipt.statusCode }
+    const text = JSON.stringify({ ...place, ...told })
     // A number with up to two decimals, compared as it is written.
-    return `${text.slice(0, -1)},"gas_fee":${gas_fee}}`
+    return `${text.slice(0, -1)},"gas_fee":${(Number(receipt.gasUsage) / 100).toFixed(2).replace(/\.?0+$/, '')}}`
   })
   return all
 }
 
-export function listSuite(service: () => Service, thoroughness: Thoroughness): void {
+export function listSuite(service: () => Service, thoroughness: Thoroughness, ranges: RangeEffort): void {
+  const random = seeded(seedOf(41))
   let lists: ReadonlyMap<string, PlainList>
+  let choose: (list: readonly Placed[]) => Chosen
   beforeAll(async () => {
     lists = await readPlainLists()
+    choose = chooser(lists.get('transactions')?.rows ?? [], random)
   })
 
   test('every list matches the plain list, in pages of every size and both orders', async () => {
@@ -190,26 +191,41 @@ export function listSuite(service: () => Service, thoroughness: Thoroughness): v
     }
   })
 
-  test('amount is what really moved, and only movements of token.iost and their actions have one', async () => {
-    const start_block = thoroughness.amountsFrom ?? 0
-    const list = (lists.get('contract/token.iost')?.rows ?? []).filter(({ height }) => height >= start_block)
-    const asked = { contract: 'token.iost', sort: 'asc', start_block }
-    const rows = await allRows(service(), 'contract-tx', 'transactions', asked, 500)
-    expect(rows.length).toBeGreaterThan(1_000)
-    const moves = new Set(['transfer', 'transferFreeze', 'issue', 'destroy'])
-    expect(rows.length).toBe(list.length)
-    for (const row of rows) {
-      const moved = row.get('status_code') === 'SUCCESS' && moves.has(String(row.get('action_name')))
-      if (row.has('amount') !== moved) throw new Error(`amount of ${row.get('tx_hash')} ${row.get('index')}`)
-      if (!moved) continue
-      const data = row.get('data') as readonly string[]
-      const said = data[row.get('action_name') === 'issue' || row.get('action_name') === 'destroy' ? 2 : 3] ?? ''
-      const amount = String(row.get('amount'))
-      expect(amount).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/)
-      // The signer may have written extra zeros, or more decimals than the token has.
-      const begin = amount.replace(/^0\./, said.startsWith('.') ? '.' : '0.')
-      expect(said.replace(/^0+(?=\d)/, '')).toStartWith(begin)
+  /** Checks ranges of a list in a random order: the first, last and one random page of each, and the page beyond. */
+  const checkRanges = async ({ query, rows, texts }: PlainList, count: number): Promise<number> => {
+    const all = texts()
+    let found = 0
+    for (let n = 0; n < count; n++) {
+      const { params, within } = choose(rows)
+      const sort = random() < 0.5 ? 'asc' : 'desc'
+      const expected = all.filter((_text, at) => within(rows[at] as Placed, at + 1))
+      const ordered = sort === 'asc' ? expected : expected.toReversed()
+      const size = 1 + Math.floor(random() ** 2 * 60)
+      const last = Math.max(Math.ceil(expected.length / size), 1)
+      const asked = { ...query, params: { ...query.params, ...params, sort } }
+      for (const page of new Set([1, 1 + Math.floor(random() * last), last, last + 1]))
+        await requirePage(service(), asked, ordered, { page, size })
+      found += expected.length
     }
+    return found
+  }
+
+  test('ranges of the longest lists and of all kinds of lists match the plain lists filtered, on every page', async () => {
+    const longest = 'account/busyhub contract/token.iost action/token.iost/transfer transactions contracts'.split(' ')
+    const kinds = new Map<string, number>()
+    const numbers = new Map<string, number>()
+    for (const [key, list] of lists) {
+      if (longest.includes(key)) expect(await checkRanges(list, ranges.ofBusiest)).toBeGreaterThan(0)
+      const [kind = ''] = key.split('/')
+      const number = numbers.get(kind) ?? 0
+      numbers.set(kind, number + 1)
+      // Some lists have no row in the ranges, and each kind must be compared.
+      if (kind !== 'created' && number % ranges.everyList !== 0 && (kinds.get(kind) ?? 0) > 0) continue
+      kinds.set(kind, (kinds.get(kind) ?? 0) + (await checkRanges(list, 1)))
+    }
+    expect([...kinds].filter(([, rows]) => rows > 0).map(([kind]) => kind)).toEqual(
+      expect.arrayContaining(['account', 'failed', 'contract', 'action', 'called', 'created', 'token', 'moved']),
+    )
   })
 }
 
@@ -242,10 +258,7 @@ const KINDS: readonly (readonly string[])[] = [
   ...[['block', 'time'], ['seq'], ['block', 'seq'], ['block', 'time', 'seq']],
 ]
 
-/**
- * Chooses ranges that begin and end at, right before or right after blocks of the chain: by height, time, row
- * number, or several of them.
- */
+/** Ranges that begin and end at, right before or after blocks: by height, time, row number, or several of them. */
 function chooser(rows: readonly Placed[], random: () => number) {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
   return (list: readonly Placed[]): Chosen => {
@@ -257,106 +270,41 @@ function chooser(rows: readonly Placed[], random: () => number) {
     const tests: Chosen['within'][] = []
     const kinds = pick(KINDS)
     const ends = pick([['start'], ['end'], ['start', 'end'], ['start', 'end']])
-    if (kinds.includes('block') && ends.includes('start')) {
+    const bound = (name: string, make: () => readonly [value: string | number, test: Chosen['within']]): void => {
+      const [end = '', kind = ''] = name.split('_')
+      if (!kinds.includes(kind) || !ends.includes(end)) return
+      const [value, test] = make()
+      params[name] = String(value)
+      tests.push(test)
+    }
+    bound('start_block', () => {
       const start = Math.max(early.height + pick([-1, 0, 0, 1]), 0)
-      params['start_block'] = String(start)
-      tests.push(({ height }) => height >= start)
-    }
-    if (kinds.includes('block') && ends.includes('end')) {
-      const end = late.height + pick([0, 0, 1])
+      return [start, ({ height }) => height >= start]
+    })
+    bound('end_block', () => {
       // A start one block after its end is refused, which another test covers.
-      const meant = Math.max(end, Number(params['start_block'] ?? 0))
-      params['end_block'] = String(meant)
-      tests.push(({ height }) => height <= meant)
-    }
+      const end = Math.max(late.height + pick([0, 0, 1]), Number(params['start_block'] ?? 0))
+      return [end, ({ height }) => height <= end]
+    })
     // The time range is chosen independently, so that the two ranges may overlap, contain or miss each other.
     const [c, d] = kinds.length > 1 ? [pick(list), pick(list)] : [early, late]
     const [from, until] = c.time <= d.time ? [c.time, d.time] : [d.time, c.time]
-    if (kinds.includes('time') && ends.includes('start')) {
+    bound('start_time', () => {
       const [text, first] = pick(FORMS)(from)
-      params['start_time'] = text
-      tests.push(({ time }) => time >= first)
-    }
-    if (kinds.includes('time') && ends.includes('end')) {
+      return [text, ({ time }) => time >= first]
+    })
+    bound('end_time', () => {
       const [text, , last] = pick(FORMS)(until + pick([0n, 0n, 1n, 1_000_000_000n]))
-      params['end_time'] = text
-      tests.push(({ time }) => time <= last)
-    }
-    if (kinds.includes('date') && ends.includes('start')) {
-      params['start_date'] = toIso(from).slice(0, 10)
-      tests.push(({ time }) => time >= from - (from % DAY))
-    }
-    if (kinds.includes('date') && ends.includes('end')) {
-      params['end_date'] = toIso(until).slice(0, 10)
-      tests.push(({ time }) => time < until - (until % DAY) + DAY)
-    }
+      return [text, ({ time }) => time <= last]
+    })
+    bound('start_date', () => [toIso(from).slice(0, 10), ({ time }) => time >= from - (from % DAY)])
+    bound('end_date', () => [toIso(until).slice(0, 10), ({ time }) => time < until - (until % DAY) + DAY])
     const [low = 1, high = 1] = [a, b].map(row => list.indexOf(row) + 1).toSorted((x, y) => x - y)
-    if (kinds.includes('seq') && ends.includes('start')) {
-      params['start_seq'] = String(low)
-      tests.push((_row, seq) => seq >= low)
-    }
-    if (kinds.includes('seq') && ends.includes('end')) {
+    bound('start_seq', () => [low, (_row, seq) => seq >= low])
+    bound('end_seq', () => {
       const last = high + pick([0, 0, 1, list.length])
-      params['end_seq'] = String(last)
-      tests.push((_row, seq) => seq <= last)
-    }
+      return [last, (_row, seq) => seq <= last]
+    })
     return { params, within: (row, seq) => tests.every(passes => passes(row, seq)) }
   }
-}
-
-export function rangeSuite(service: () => Service, { ofBusiest, everyList }: RangeEffort): void {
-  let lists: ReadonlyMap<string, PlainList>
-  const random = seeded(seedOf(41))
-  let choose: (list: readonly Placed[]) => Chosen
-  beforeAll(async () => {
-    lists = await readPlainLists()
-    choose = chooser(lists.get('transactions')?.rows ?? [], random)
-  })
-
-  /** Checks ranges of a list in a random order: the first, last and one random page of each, and the page beyond. */
-  const checkRanges = async ({ query, rows, texts }: PlainList, count: number): Promise<number> => {
-    const all = texts()
-    let found = 0
-    for (let n = 0; n < count; n++) {
-      const { params, within } = choose(rows)
-      const sort = random() < 0.5 ? 'asc' : 'desc'
-      const expected = all.filter((_text, at) => within(rows[at] as Placed, at + 1))
-      const ordered = sort === 'asc' ? expected : expected.toReversed()
-      const size = 1 + Math.floor(random() ** 2 * 60)
-      const last = Math.max(Math.ceil(expected.length / size), 1)
-      const asked = { ...query, params: { ...query.params, ...params, sort } }
-      for (const page of new Set([1, 1 + Math.floor(random() * last), last, last + 1]))
-        await requirePage(service(), asked, ordered, { page, size })
-      found += expected.length
-    }
-    return found
-  }
-
-  test('ranges of the longest lists match the plain lists filtered, on every page', async () => {
-    const longest = [
-      'account/busyhub',
-      'contract/token.iost',
-      'action/token.iost/transfer',
-      'transactions',
-      'contracts',
-    ]
-    for (const [key, list] of lists)
-      if (longest.includes(key)) expect(await checkRanges(list, ofBusiest)).toBeGreaterThan(0)
-  })
-
-  test('ranges of all kinds of lists match the plain lists filtered', async () => {
-    const kinds = new Map<string, number>()
-    const numbers = new Map<string, number>()
-    for (const [key, list] of lists) {
-      const [kind = ''] = key.split('/')
-      const number = numbers.get(kind) ?? 0
-      numbers.set(kind, number + 1)
-      // Some lists have no row in the ranges, and each kind must be compared.
-      if (kind !== 'created' && number % everyList !== 0 && (kinds.get(kind) ?? 0) > 0) continue
-      kinds.set(kind, (kinds.get(kind) ?? 0) + (await checkRanges(list, 1)))
-    }
-    expect([...kinds].filter(([, rows]) => rows > 0).map(([kind]) => kind)).toEqual(
-      expect.arrayContaining(['account', 'failed', 'contract', 'action', 'called', 'created', 'token', 'moved']),
-    )
-  })
 }

@@ -14,9 +14,14 @@ import { loadedStore } from '../support/stores/loaded.ts'
 
 type Effort = { readonly calls: number; readonly searches: number; readonly past: number }
 
-async function pastCalls(random: () => number): Promise<readonly Readonly<Record<string, string>>[]> {
-  const { votes } = await oracle()
+function drawing(seed: number) {
+  const random = seeded(seed)
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+  return { random, pick }
+}
+
+async function pastCalls({ random, pick }: ReturnType<typeof drawing>): Promise<readonly Record<string, string>[]> {
+  const { votes } = await oracle()
   const height = (): string => String(Math.floor(random() * 4_851))
   const producer = pick([...votes.keys()])
   const account = pick([...votes.values()].flatMap(voters => [...voters.keys()]))
@@ -36,7 +41,7 @@ async function pastCalls(random: () => number): Promise<readonly Readonly<Record
   ]
 }
 
-const PAST_EXPORTS = [
+const PAST_EXPORTS: readonly Record<string, string>[] = [
   { action: 'get-token-holder', token: 'iost', at_block: '3000', format: 'ndjson' },
   { action: 'get-producer-voter', producer: 'prod_02', at_block: '3000', format: 'ndjson' },
   { action: 'get-reward-shares', producer: 'prod_02', start_block: '1500', end_block: '3000', format: 'ndjson' },
@@ -46,10 +51,7 @@ const PAST_EXPORTS = [
   { action: 'get-account-tx', account: 'busyhub', format: 'csv', csv: 'koinly', min_amount: '1' },
 ]
 
-/**
- * Every contract case, every action and random calls: the store with the whole recorded chain answers byte for byte
- * like the SQLite file of all tests.
- */
+/** The store with the whole recorded chain answers byte for byte like the SQLite file of all tests. */
 export function sameAnswersSuite(opened: () => Store, { calls, searches, past }: Effort): void {
   const cases = httpCases()
   let services: readonly Service[] = []
@@ -80,6 +82,15 @@ export function sameAnswersSuite(opened: () => Store, { calls, searches, past }:
       }),
     )
 
+  /** Status and body of a call, after a comparison of the whole answers. */
+  const same = async (params: URLSearchParams | Record<string, string>, seed = 0) => {
+    const query = String(new URLSearchParams(params))
+    const [one, other] = await answers(`/api/?${query}`)
+    expect([seed, query, other]).toEqual([seed, query, one])
+    const [status, , body] = one as [number, unknown, string]
+    return { status, body }
+  }
+
   test('as on SQLite: every contract case has the expected answer', async () => {
     const [, other] = services
     for (const one of await cases) {
@@ -93,11 +104,8 @@ export function sameAnswersSuite(opened: () => Store, { calls, searches, past }:
 
   test('as on SQLite: the example of every action has the same answer in every format', async () => {
     for (const { module, action, example } of actions)
-      for (const form of [{}, { format: 'bare' }, { numbers: 'string' }, { compat: 'iostabc' }, { lang: 'zh' }]) {
-        const [one, other] = await answers(`/api/?${new URLSearchParams({ module, action, ...example, ...form })}`)
-        expect(other).toEqual(one)
-        expect((one as [number])[0]).toBe(200)
-      }
+      for (const form of [{}, { format: 'bare' }, { numbers: 'string' }, { compat: 'iostabc' }, { lang: 'zh' }])
+        expect((await same({ module, action, ...example, ...form })).status).toBe(200)
   })
 
   test('as on SQLite: every page of the explorer is the same', async () => {
@@ -119,8 +127,7 @@ export function sameAnswersSuite(opened: () => Store, { calls, searches, past }:
     const { collections } = await plainItems()
     const hashes = (await recordedBlocks()).flatMap(({ block }) => block.transactions.map(({ hash }) => hash))
     const seed = seedOf(5)
-    const random = seeded(seed)
-    const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+    const { random, pick } = drawing(seed)
     const names = [...state.accounts.keys(), ...state.contracts.keys(), 'nobody_here', '0', 'token.iost']
     const values: Readonly<Record<string, () => string>> = {
       account: () => pick(names),
@@ -157,29 +164,24 @@ export function sameAnswersSuite(opened: () => Store, { calls, searches, past }:
         const value = values[name]
         if (value !== undefined && (random() < 0.6 || params.required?.includes(name))) query.set(name, value())
       }
-      const [one, other] = await answers(`/api/?${query}`)
-      expect([seed, String(query), other]).toEqual([seed, String(query), one])
-      if ((one as [number])[0] === 200) unanswered.delete(called)
+      if ((await same(query, seed)).status === 200) unanswered.delete(called)
     }
     expect([seed, [...unanswered].map(({ action }) => action)]).toEqual([seed, []])
   })
 
   test('as on SQLite: answers and exports of the past are the same', async () => {
-    const random = seeded(2212)
-    const asked = [...PAST_EXPORTS]
-    for (let n = 0; n < past; n++) asked.push(...((await pastCalls(random)) as typeof asked))
+    const draw = drawing(2212)
+    const asked: Record<string, string>[] = [...PAST_EXPORTS]
+    for (let n = 0; n < past; n++) asked.push(...(await pastCalls(draw)))
     for (const call of asked) {
-      const { module = '' } = actions.find(({ action }) => action === call.action) ?? {}
-      const [one, other] = await answers(`/api/?${new URLSearchParams({ module, ...call })}`)
-      expect([call, other]).toEqual([call, one])
-      expect([call, (one as [number])[0]]).toEqual([call, 200])
+      const { module = '' } = actions.find(({ action }) => action === call['action']) ?? {}
+      expect([call, (await same({ module, ...call })).status]).toEqual([call, 200])
     }
   })
 
   test('as on SQLite: searched rows are the same on consecutive pages and as exports', async () => {
     const seed = seedOf(23)
-    const random = seeded(seed)
-    const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+    const { random, pick } = drawing(seed)
     const names = ['busyhub', 'admin', 'user_001', 'user_071', 'tokenboss', 'gas.iost', 'deadaddr']
     const lists: readonly (() => Readonly<Record<string, string>>)[] = [
       () => ({ module: 'account', action: 'get-account-tx', account: pick(names) }),
@@ -204,9 +206,7 @@ export function sameAnswersSuite(opened: () => Store, { calls, searches, past }:
         if (!query.has(name) && random() < 0.3) query.set(name, value())
       if (n % 3 === 0) query.set('format', pick(['ndjson', 'csv']))
       for (let more: string | undefined = ''; more !== undefined; ) {
-        const [one, other] = await answers(`/api/?${query}`)
-        expect([seed, String(query), other]).toEqual([seed, String(query), one])
-        const [status, , body] = one as [number, unknown, string]
+        const { status, body } = await same(query, seed)
         found += status === 200 && body.includes('"id":') ? 1 : 0
         more = query.has('format') || random() < 0.5 ? undefined : /"next":"([^"]+)"/.exec(body)?.[1]
         if (more !== undefined) query.set('after', more)

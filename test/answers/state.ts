@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { fromUnits, toUnits } from '#chain/amount.ts'
-import { type Oracle, oracle, recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
+import { toIso } from '#chain/time.ts'
+import { type Oracle, oracle, recordedBlocks, rpcAnswers, type Tree } from '#test/support/nodes/recording.ts'
+import { readReceipts } from '#test/support/oracle/receipts.ts'
 import type { Service } from '#test/support/processes/service.ts'
 import { allRows, type Data, dataOf, field, parseData, rowsOf } from './answers.ts'
 
@@ -27,10 +29,11 @@ const lockedOf = (state: Oracle, symbol: string, owner: string, now: bigint): re
 
 const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((all, amount) => all + amount, 0n)
 const decimalsOf = (state: Oracle, symbol: string): number => Number(state.tokens.get(symbol)?.get('decimal'))
-/** An exact balance as the node returns it: smallest units as a double, divided (go-iost `Decimal.Float64`). */
-const doubleOf = (units: bigint, decimal: number): number => Number(units) / 10 ** decimal
 const byAmountThenName = (a: readonly [string, bigint], b: readonly [string, bigint]): number =>
   a[1] === b[1] ? (a[0] < b[0] ? -1 : 1) : a[1] > b[1] ? -1 : 1
+
+const votesOf = (state: Oracle, producer: string): bigint =>
+  toUnits(String(state.producerVotes.get(producer)?.get('votes') ?? '0'), 8)
 
 const toMap = (row: Readonly<Record<string, Data>>): Data => new Map(Object.entries(row))
 
@@ -40,24 +43,16 @@ async function setup() {
   return { state, now, available: availableOf(state, now) }
 }
 
-/**
- * The state of the recorded chain through the API, compared with the node's own storage and answers. No
- * difference is allowed. `every`: each n-th owner is compared.
- */
+/** The recorded chain's state through the API, as the node's own storage. `every`: each n-th owner is compared. */
 export function stateSuite(service: () => Service, every = 1): void {
   const some = <T>(of: Iterable<T>): readonly T[] => [...of].filter((_, at) => at % every === 0)
 
   test("every token matches the node's storage, with the block that created it", async () => {
     const { state, available } = await setup()
     const created = new Map<string, readonly [string, string]>()
-    for (const { block } of await recordedBlocks())
-      for (const tx of block.transactions)
-        for (const { funcName, content } of tx.receipt.receipts)
-          if (funcName === 'token.iost/create')
-            created.set((JSON.parse(content) as string[])[0] ?? '', [
-              tx.hash,
-              new Date(Number(block.time / 1_000_000n)).toISOString(),
-            ])
+    const blocks = (await recordedBlocks()).map(({ block }) => block)
+    for (const { time, tx, args } of readReceipts(blocks, /^token\.iost\/(create)$/))
+      created.set(args[0] ?? '', [tx.hash, toIso(time)])
     expect(state.tokens.size).toBe(28)
     for (const [symbol, stored] of state.tokens) {
       const decimal = decimalsOf(state, symbol)
@@ -147,36 +142,6 @@ export function stateSuite(service: () => Service, every = 1): void {
     }
   })
 
-  test('every getTokenBalance of the node is the balance in its storage rounded to a double', async () => {
-    const { state, available } = await setup()
-    let compared = 0
-    for (const [call, text] of await rpcAnswers()) {
-      const [, owner = '', token = ''] = /^GET \/getTokenBalance\/([^/]+)\/([^/]+)\/true$/.exec(call) ?? []
-      if (!state.tokens.has(token) || !(state.accounts.has(owner) || state.balances.get(token)?.has(owner))) continue
-      const stored = doubleOf(available.get(token)?.get(owner) ?? 0n, decimalsOf(state, token))
-      expect([owner, token, stored]).toEqual([owner, token, Number(field(parseData(text), 'balance'))])
-      compared++
-    }
-    expect(compared).toBeGreaterThan(2_000)
-  })
-
-  test('sub-accounts are those whose creator the chain names', async () => {
-    const { state } = await setup()
-    const byCreator = new Map<string, string[]>()
-    for (const [name, stored] of state.accounts) {
-      const creator = String(stored.get('creator'))
-      byCreator.set(creator, [...(byCreator.get(creator) ?? []), name])
-    }
-    expect(byCreator.size).toBeGreaterThan(10)
-    for (const name of some(state.accounts.keys())) {
-      const desc = await allRows(service(), 'subaccount-list', 'accounts', { account: name }, 20)
-      const asc = await allRows(service(), 'subaccount-list', 'accounts', { account: name, sort: 'asc' }, 7)
-      expect(asc.toReversed()).toEqual([...desc])
-      expect(desc.map(row => String(row.get('name'))).sort()).toEqual((byCreator.get(name) ?? []).sort())
-      expect(desc.filter(row => row.get('created_by') !== name)).toEqual([])
-    }
-  })
-
   test('the wealth list has exactly accounts and user contracts, by total, then name', async () => {
     const { state, now, available } = await setup()
     const expected = [...state.accounts.keys(), ...[...state.contracts.keys()].filter(id => !id.endsWith('.iost'))]
@@ -202,5 +167,154 @@ export function stateSuite(service: () => Service, every = 1): void {
       ).toEqual(expected)
       expect(got.every(row => row.get('symbol') === 'iost')).toBe(true)
     }
+  })
+}
+
+const DAY_NS = 86_400_000_000_000n
+
+/** Producers, voters, contracts and the overview, as storage, recorded answers and blocks say. */
+export function producerSuite(service: () => Service): void {
+  test('every producer matches its row in the table and the number of blocks it signed', async () => {
+    const state = await oracle()
+    const blocks = await recordedBlocks()
+    // One producer signs every block of the recording. Genesis has no signer.
+    const counts = new Map([['producer000', blocks.length - 1]])
+    const ranking = [...state.producers.keys()]
+      .map(name => [name, votesOf(state, name)] as const)
+      .sort(byAmountThenName)
+      .map(([name]) => name)
+    expect(ranking.length).toBe(13)
+    const details = new Map<string, Data>()
+    for (const [account, row] of state.producers) {
+      const data = await dataOf(service(), 'producer-detail', { producer: account })
+      details.set(account, data)
+      const same = ['pubkey', 'loc', 'url', 'isProducer', 'online']
+      expect(same.map(name => field(data, name))).toEqual(same.map(name => row.get(name) as Data))
+      expect(['account', 'status', 'votes', 'ranking', 'block_count'].map(name => field(data, name))).toEqual([
+        account,
+        ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED'][Number(row.get('status'))] ?? '',
+        fromUnits(votesOf(state, account), 8),
+        String(ranking.indexOf(account) + 1),
+        String(counts.get(account) ?? 0),
+      ])
+      const answer = (await rpcAnswers()).get(`GET /getProducerVoteInfo/${account}/true`)
+      expect(Number(field(data, 'votes'))).toBe(Number(field(parseData(answer ?? ''), 'votes')))
+    }
+    const byRate = [...details]
+      .map(([name, data]) => [name, toUnits(String(field(data, 'dividend_rate')), 8)] as const)
+      .sort(byAmountThenName)
+    for (const [at, [name]] of byRate.entries())
+      expect(field(details.get(name), 'dividend_rate_ranking')).toBe(String(at + 1))
+  })
+
+  test('awards and dividends match the sums of the receipts that pay them', async () => {
+    const state = await oracle()
+    const blocks = (await recordedBlocks()).map(({ block }) => block)
+    const awards = new Map<string, bigint>()
+    const paid = new Map<string, bigint>()
+    const add = (to: Map<string, bigint>, name: string, amount: string) =>
+      to.set(name, (to.get(name) ?? 0n) + toUnits(amount, 8))
+    const today = (blocks.at(-1)?.time ?? 0n) / DAY_NS
+    const names = /^(token\.iost\/transfer|vote_producer\.iost\/(?:candidateWithdraw|topupVoterBonus))$/
+    for (const { time, name, args } of readReceipts(blocks, names)) {
+      const [first = '', second = '', third = '', fourth = ''] = args
+      const recent = time / DAY_NS > today - 30n
+      if (name === 'token.iost/transfer') {
+        if (first === 'iost' && second === 'bonus.iost') add(awards, third, fourth)
+      } else if (name === 'vote_producer.iost/candidateWithdraw') {
+        add(awards, first, second)
+        if (recent) add(paid, first, third)
+      } else if (recent) add(paid, first, second)
+    }
+    expect(awards.size).toBeGreaterThan(0)
+    expect(paid.size).toBeGreaterThan(0)
+    for (const account of state.producers.keys()) {
+      const data = await dataOf(service(), 'producer-detail', { producer: account })
+      expect(field(data, 'received_award')).toBe(fromUnits(awards.get(account) ?? 0n, 8))
+      const votes = votesOf(state, account)
+      const paidUnits = paid.get(account) ?? 0n
+      // Rounding to 8 decimals: twice the numerator plus the denominator, divided by twice the denominator.
+      const rate = votes === 0n ? 0n : (2n * paidUnits * 365n * 100_000_000n + votes * 30n) / (2n * votes * 30n)
+      expect(field(data, 'dividend_rate')).toBe(fromUnits(rate, 8))
+    }
+  })
+
+  test('voters of every producer match the storage, as a whole and page by page', async () => {
+    const state = await oracle()
+    let pairs = 0
+    for (const [producer, voters] of state.votes) {
+      const expected = [...voters]
+        .map(([account, votes]) => [account, toUnits(votes, 8)] as const)
+        .filter(([, votes]) => votes > 0n)
+        .sort(byAmountThenName)
+        .map(([account, votes]) => ({ account, votes: fromUnits(votes, 8) }))
+      const whole = await dataOf(service(), 'producer-voter', { producer })
+      const plain = (row: ReadonlyMap<string, Data>) => Object.fromEntries(row)
+      expect(rowsOf(whole, 'voters').map(plain)).toEqual(expected)
+      const length = String(expected.length)
+      expect(['page', 'size', 'total'].map(name => field(whole, name))).toEqual(['1', length, length])
+      for (const size of [7, 20])
+        expect((await allRows(service(), 'producer-voter', 'voters', { account: producer }, size)).map(plain)).toEqual(
+          expected,
+        )
+      pairs += expected.length
+    }
+    expect(pairs).toBe(633)
+  })
+
+  test("every contract and its ABI match the node's getContract, with the block of its deployment", async () => {
+    const state = await oracle()
+    const genesis = (await recordedBlocks())[0]?.block
+    const ids = new Set([...state.contracts.keys(), 'system.iost'])
+    for (const action of genesis?.transactions[0]?.actions ?? [])
+      if (action.actionName === 'initSetCode') ids.add((JSON.parse(action.data) as string[])[0] ?? '')
+    const deployed = new Map<string, readonly [string, string, string]>()
+    for (const { block } of await recordedBlocks())
+      for (const tx of block.transactions)
+        if (tx.receipt.statusCode === 'SUCCESS')
+          tx.actions.forEach((action, at) => {
+            if (action.contract !== 'system.iost' || !/^(setCode|initSetCode)$/.test(action.actionName)) return
+            const id = (JSON.parse(tx.receipt.returns[at] ?? '[]') as string[])[0] ?? ''
+            deployed.set(id, [tx.publisher, tx.hash, toIso(block.time)])
+          })
+    for (const id of ids) {
+      const [publisher, hash, time] = deployed.get(id === 'system.iost' ? 'token.iost' : id) ?? []
+      const detail = await dataOf(service(), 'contract-detail', { contract: id })
+      const shown = ['contract_id', 'publisher', 'tx_hash', 'created_at'].map(name => field(detail, name))
+      expect(shown).toEqual([id, publisher, hash, time])
+      const text = (await rpcAnswers()).get(`GET /getContract/${id}/true`)
+      if (text === undefined) continue
+      const abis = rowsOf(await dataOf(service(), 'contract-abi', { contract: id }), 'abis')
+      expect(abis).toEqual([...rowsOf(parseData(text), 'abis')])
+    }
+    expect(ids.size).toBeGreaterThanOrEqual(23)
+  })
+
+  test('the overview matches the sums over storage and blocks', async () => {
+    const state = await oracle()
+    const info = parseData((await rpcAnswers()).get('GET /getRAMInfo') ?? '')
+    const supply = BigInt(state.tokens.get('iost')?.get('supply') ?? 0)
+    const held = ['bonus.iost', 'issue.iost', 'vote_producer.iost', 'deadaddr'].map(owner =>
+      BigInt(state.balances.get('iost')?.get(owner) ?? 0),
+    )
+    const votes = sum([...state.producers.keys()].map(name => votesOf(state, name)))
+    const data = await dataOf(service(), 'overview')
+    expect([...(data as ReadonlyMap<string, Tree>)].filter(([name]) => name !== 'price_time')).toEqual([
+      ['account_count', '279'],
+      ['all_votes', fromUnits(votes, 8)],
+      ['circulating_supply', fromUnits(supply - sum(held), 8)],
+      ['usd_price', null],
+      ['cny_price', null],
+      ['rank', null],
+      ['contract_count', '23'],
+      ['token_count', '28'],
+      ['head_block', '4851'],
+      ['lib_block', '4851'],
+      ['highest_tps', '140'],
+      ['ram_buy_price', field(info, 'buy_price') as string],
+      ['ram_sell_price', field(info, 'sell_price') as string],
+      ['total_ram', field(info, 'total_ram') as string],
+      ['used_ram', field(info, 'used_ram') as string],
+    ])
   })
 }

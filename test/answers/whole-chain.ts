@@ -3,9 +3,8 @@ import type { Store } from '#store/port.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { dataOf, field } from './answers.ts'
 import { historySuite } from './history.ts'
-import { listSuite, rangeSuite } from './lists.ts'
-import { producerSuite } from './producers.ts'
-import { stateSuite } from './state.ts'
+import { listSuite } from './lists.ts'
+import { producerSuite, stateSuite } from './state.ts'
 
 type Opened = { readonly store: Store; destroy(): Promise<void> }
 
@@ -14,7 +13,7 @@ type Extent = {
   readonly historyStep?: number
   readonly everyOwner?: number
   readonly lists: Parameters<typeof listSuite>[1]
-  readonly ranges: Parameters<typeof rangeSuite>[1]
+  readonly ranges: Parameters<typeof listSuite>[2]
 }
 
 /** Tests every answer over the recorded chain, which the store of `open` contains. Returns a getter of what was opened. */
@@ -33,7 +32,6 @@ export function wholeChainSuite<T extends Opened>(open: () => Promise<T>, extent
   stateSuite(() => service, extent.everyOwner)
   producerSuite(() => service)
   historySuite(() => service, extent.historyStep)
-  listSuite(() => service, extent.lists)
-  rangeSuite(() => service, extent.ranges)
+  listSuite(() => service, extent.lists, extent.ranges)
   return () => opened
 }

@@ -10,12 +10,12 @@ import { fill, forkedChain } from '../support/nodes/forked.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { replayedNode } from '../support/nodes/replayed-node.ts'
 import { SOAK } from '../support/processes/soak.ts'
+import { repairedEnd } from '../support/stores/audited.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { fillFromRecording, loadedFile } from '../support/stores/loaded.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
-import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 /** The last blocks of the recorded chain up to here have transactions. Those of the other node have different ones. */
 const HEIGHT = 759

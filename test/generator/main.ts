@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { Failure } from '#failure/failure.ts'
+import { readAddress } from '../support/nodes/rpc/routes.ts'
 import { runNode } from '../support/nodes/rpc/run-node.ts'
-import { readAddress } from '../support/nodes/rpc/serve-calls.ts'
 import { type GeneratedOptions, serveGenerated } from './serve.ts'
 import { DEFAULTS, PROFILES } from './settings.ts'
 

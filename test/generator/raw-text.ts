@@ -1,6 +1,6 @@
 import { receiptHash } from '#chain/receipt-hash.ts'
 import type { HashedTransaction } from '#chain/transaction-hash.ts'
-import { NO_SIGN } from '#test/replay/block-text.ts'
+import { NO_SIGN } from '#test/replay/replay-node.ts'
 import { listed, type Made, quoted } from './block.ts'
 import { signText } from './signing.ts'
 import type { Tx } from './transaction.ts'

@@ -1,7 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { refused } from '../support/nodes/rpc/answer.ts'
-import { answerCall } from '../support/nodes/rpc/routes.ts'
-import { type Address, serveCalls } from '../support/nodes/rpc/serve-calls.ts'
+import { type Address, answerCall, serveCalls } from '../support/nodes/rpc/routes.ts'
 import { generatedNode } from './answers.ts'
 import { type Chain, createChain } from './chain.ts'
 import { type Settings, settingsOf } from './settings.ts'

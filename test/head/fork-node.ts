@@ -4,8 +4,7 @@ import { type Chain, createChain } from '../generator/chain.ts'
 import { rawBlockText } from '../generator/raw-text.ts'
 import { settingsOf } from '../generator/settings.ts'
 import { type Answer, found, refused } from '../support/nodes/rpc/answer.ts'
-import { answerCall, type NodeAnswers } from '../support/nodes/rpc/routes.ts'
-import { serveCalls } from '../support/nodes/rpc/serve-calls.ts'
+import { answerCall, type NodeAnswers, serveCalls } from '../support/nodes/rpc/routes.ts'
 
 /** A block of some branch. Blocks up to the base of the forks have no parent here. */
 export type ForkBlock = {

@@ -11,11 +11,11 @@ import { fill, forkedChain } from '#test/support/nodes/forked.ts'
 import { replayedNode } from '#test/support/nodes/replayed-node.ts'
 import { type FeedEvent, feedEvents, feedMessages } from '#test/support/processes/feed-client.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
+import { repairedEnd } from '#test/support/stores/audited.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { damageableElastic, damageableSqlite } from '#test/support/stores/damage.ts'
 import { elasticsearchUrl } from '#test/support/stores/elasticsearch.ts'
 import { loadFrom, temporarySqlite } from '#test/support/stores/loading.ts'
-import { repairedEnd } from '#test/support/stores/repaired-end.ts'
 import { until } from '#test/support/wait.ts'
 
 /**

@@ -8,11 +8,11 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { replayedNode } from '#test/support/nodes/replayed-node.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
+import { repairedEnd } from '#test/support/stores/audited.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { damageableElastic, damageableSqlite } from '#test/support/stores/damage.ts'
 import { elasticsearchUrl } from '#test/support/stores/elasticsearch.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
-import { repairedEnd } from '#test/support/stores/repaired-end.ts'
 import { until } from '#test/support/wait.ts'
 
 /** Cached answers that equal requests share must equal the store's answers at any moment. */

@@ -11,12 +11,12 @@ import { loadUnpaused } from '../support/nodes/load-unpaused.ts'
 import { isBulk } from '../support/nodes/read-blocks.ts'
 import { recording } from '../support/nodes/recording.ts'
 import { SOAK } from '../support/processes/soak.ts'
+import { repairedEnd } from '../support/stores/audited.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
 import { differences, dumpSqlite } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadedFile } from '../support/stores/loaded.ts'
 import { loadOnce, replayed, temporarySqlite } from '../support/stores/loading.ts'
-import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 const END = 60
 /** Each height is forged by itself. With SOAK, several ranges of a load end at these heights, however it divides them. */

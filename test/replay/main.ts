@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { Failure } from '#failure/failure.ts'
+import { readAddress } from '../support/nodes/rpc/routes.ts'
 import { runNode } from '../support/nodes/rpc/run-node.ts'
-import { readAddress } from '../support/nodes/rpc/serve-calls.ts'
 import { openRecording } from './recording.ts'
 import { serveReplay } from './serve.ts'
 
@@ -15,35 +15,19 @@ until it is stopped. The only line on stdout is the URL.
   --help              this text
 `
 
-type Options = {
-  readonly folder: string
-  readonly host: string
-  readonly port: number
-  readonly to?: number
-}
-
-/** Options of the command line. undefined: only help is requested. Throws Failure 'usage', or an error of parseArgs. */
-export function readOptions(words: readonly string[]): Options | undefined {
+await runNode('replay', async words => {
   const text = { type: 'string' as const }
   const { values, positionals } = parseArgs({
     args: [...words],
     allowPositionals: true,
     options: { help: { type: 'boolean', short: 'h' }, listen: text, to: text },
   })
-  if (values.help === true) return undefined
+  if (values.help === true) return HELP
   const [folder, ...more] = positionals
   if (folder === undefined || more.length > 0)
     throw new Failure('usage', 'Give one folder with a recorded chain, such as test/chain/devnet.')
   const { listen = '127.0.0.1:30001', to } = values
-  if (to !== undefined && !/^[0-9]{1,15}$/.test(to)) throw new Failure('usage', `--to ${to} is not a whole number.`)
-  return { folder, ...readAddress(listen), ...(to === undefined ? {} : { to: Number(to) }) }
-}
-
-if (import.meta.main)
-  await runNode('replay', async words => {
-    const options = readOptions(words)
-    if (options === undefined) return HELP
-    const { folder, ...rest } = options
-    const node = serveReplay({ recording: await openRecording(folder), ...rest })
-    return { said: node.url, stop: node.stop }
-  })
+  const recording = await openRecording(folder)
+  const node = serveReplay({ recording, ...readAddress(listen), ...(to === undefined ? {} : { to: Number(to) }) })
+  return { said: node.url, stop: node.stop }
+})

@@ -16,11 +16,9 @@ export type RecordedCall = {
 
 /** A recorded chain: every block from genesis on, and answers to other calls at its last height. */
 export type Recording = {
-  /** Height of the last block. */
   readonly height: number
   /** The node's exact answer to getBlockByNumber/{height}/true. undefined beyond the last block. */
   blockText(height: number): string | undefined
-  /** The other calls, read from the file at the first use. */
   calls(): Promise<readonly RecordedCall[]>
 }
 

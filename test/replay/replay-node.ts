@@ -1,17 +1,8 @@
+import { decodeBase58 } from '#chain/base58.ts'
+import { elementSpans, memberSpans, type TextSpan } from '#chain/json-text.ts'
 import { type Answer, found, refused } from '../support/nodes/rpc/answer.ts'
-import { parseBool, parseInt64 } from '../support/nodes/rpc/go-values.ts'
-import { readHeadRange, readTransactionRange } from '../support/nodes/rpc/ranges.ts'
+import { parseBool, parseInt64, readHeadRange, readTransactionRange } from '../support/nodes/rpc/go-values.ts'
 import type { Call } from '../support/nodes/rpc/routes.ts'
-import {
-  filteredTransactions,
-  hashesOf,
-  NO_SIGN,
-  rawHead,
-  receiptAnswer,
-  signaturesIn,
-  transactionAnswer,
-  withoutTransactions,
-} from './block-text.ts'
 import type { RecordedCall, Recording } from './recording.ts'
 
 /** Hashes in paths have fewer characters than this (go-iost rpc, checkHashValid). */
@@ -19,13 +10,9 @@ const HASH_CHARACTERS = 100
 
 const BLOCK_NOT_FOUND = refused(2, 'block not found')
 
-/** The text of a block; undefined above the head. */
 type TextAt = (height: bigint) => string | undefined
 
-/**
- * The calls that a recording can answer at any height up to its last. `height()` is the head and the last
- * irreversible block.
- */
+/** The calls that a recording can answer at any height; `height()` is the head and the last irreversible block. */
 export function replayNode(recording: Recording, height: () => number) {
   const textAt: TextAt = at => (at >= 0n && at <= BigInt(height()) ? recording.blockText(Number(at)) : undefined)
   const hashes = once(() => hashIndex(recording))
@@ -89,7 +76,6 @@ export function replayNode(recording: Recording, height: () => number) {
   } as const
 }
 
-/** The calls for a range of blocks. */
 function rangeCalls(recording: Recording, textAt: TextAt) {
   return {
     getBlockHeaderByRange: async (body: string): Promise<Answer> => {
@@ -159,7 +145,6 @@ function cacheByCalls<T>(make: (calls: readonly RecordedCall[]) => T): (recordin
   }
 }
 
-/** The recorded signatures by height. */
 const readSignatures = cacheByCalls(
   calls =>
     new Map(
@@ -197,4 +182,89 @@ export async function recordedAnswer(recording: Recording, { method, path, body 
       if (call !== undefined) return { status: call.status, contentType: call.content_type, text: call.text }
     }
   return refused(2, 'not recorded')
+}
+
+/**
+ * Answers of the node, cut out of its answer to getBlockByNumber/{height}/true character by character, so
+ * that replayed answers equal the recorded ones.
+ */
+
+const blockStart = (text: string): number => memberSpans(text).get('block')?.[0] ?? 0
+
+function transactionSpans(text: string): readonly TextSpan[] {
+  const list = memberSpans(text, blockStart(text)).get('transactions')
+  return list === undefined ? [] : elementSpans(text, list[0])
+}
+
+/** The answer without `complete`: the same text, without its transactions. */
+function withoutTransactions(text: string): string {
+  const list = memberSpans(text, blockStart(text)).get('transactions')
+  return list === undefined ? text : `${text.slice(0, list[0])}[]${text.slice(list[1])}`
+}
+
+function transactionAnswer(text: string, height: number, index: number): string {
+  const span = transactionSpans(text)[index] ?? [0, 0]
+  return `{"status":"IRREVERSIBLE", "transaction":${text.slice(...span)}, "block_number":"${height}"}`
+}
+
+function receiptAnswer(text: string, index: number): string {
+  const [start] = transactionSpans(text)[index] ?? [0, 0]
+  return text.slice(...(memberSpans(text, start).get('tx_receipt') ?? [0, 0]))
+}
+
+type CalledAction = { readonly contract: string; readonly action_name: string }
+
+/**
+ * A block's entry of getBlockTxsByContract: transactions with a matching action, so never those without
+ * actions. undefined when there is none, because the node leaves such blocks out.
+ */
+function filteredTransactions(text: string, height: number, filter: CalledAction): string | undefined {
+  const fitting = transactionSpans(text)
+    .map(span => text.slice(...span))
+    .filter(written =>
+      (JSON.parse(written) as { actions: readonly CalledAction[] }).actions.some(
+        ({ contract, action_name }) =>
+          (filter.contract === '' || contract === filter.contract) &&
+          (filter.action_name === '' || action_name === filter.action_name),
+      ),
+    )
+  return fitting.length === 0
+    ? undefined
+    : `{"status":"IRREVERSIBLE", "block_number":"${height}", "tx_list":[${fitting.join(', ')}]}`
+}
+
+function hashesOf(text: string): { readonly block: string; readonly transactions: readonly string[] } {
+  const { block } = JSON.parse(text) as { block: { hash: string; transactions: readonly { hash: string }[] } }
+  return { block: block.hash, transactions: block.transactions.map(({ hash }) => hash) }
+}
+
+type HeadField = 'version' | 'parent_hash' | 'tx_merkle_hash' | 'tx_receipt_merkle_hash' | 'number' | 'witness' | 'time'
+
+const base64 = (hash: string): string => Buffer.from(decodeBase58(hash)).toString('base64')
+
+export const NO_SIGN = '{"algorithm":0, "sig":"", "pubKey":""}'
+
+/**
+ * A block's entry of getBlockHeaderByRange. The block's JSON does not contain its `info`: it is empty for genesis and
+ * `{}` for later blocks (derived from the hashes of the recorded chain). `sign` is the node's text.
+ */
+function rawHead(text: string, sign: string): string {
+  const { block } = JSON.parse(withoutTransactions(text)) as { block: Record<HeadField, string> }
+  const info = block.number === '0' ? '' : Buffer.from('{}').toString('base64')
+  return (
+    `{"head":{"version":"${block.version}", "parentHash":"${base64(block.parent_hash)}", ` +
+    `"txMerkleHash":"${base64(block.tx_merkle_hash)}", "txReceiptMerkleHash":"${base64(block.tx_receipt_merkle_hash)}", ` +
+    `"info":"${info}", "number":"${block.number}", "witness":"${block.witness}", "time":"${block.time}"}, ` +
+    `"sign":${sign}, "txs":[], "receipts":[], "txHashes":[], "receiptHashes":[], "blockType":"ONLYHASH"}`
+  )
+}
+
+function signaturesIn(text: string): readonly (readonly [height: number, sign: string])[] {
+  const list = memberSpans(text).get('block_list')
+  if (list === undefined) return []
+  return elementSpans(text, list[0]).map(([start]) => {
+    const entry = memberSpans(text, start)
+    const number = memberSpans(text, entry.get('head')?.[0]).get('number') ?? [0, 0]
+    return [Number(JSON.parse(text.slice(...number))), text.slice(...(entry.get('sign') ?? [0, 0]))] as const
+  })
 }

@@ -1,13 +1,10 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import { type ReplayOptions, serveReplay } from '#test/replay/serve.ts'
 import { recording, rpcCalls } from '#test/support/nodes/recording.ts'
 import { cliFolder, spawnIn } from '../support/processes/cli-process.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { ROOT } from '../support/root.ts'
-import { readOptions } from './main.ts'
-import { openRecording } from './recording.ts'
 
 const SCRIPT = join(ROOT, 'scripts/replay')
 const DEVNET = join(ROOT, 'test/chain/devnet')
@@ -58,39 +55,6 @@ test("serveReplay: a call that was not recorded is refused in the node's form; a
   const headers = { origin: 'http://a.example', 'access-control-request-method': 'GET' }
   const preflight = await fetch(`${replay.url}/getNodeInfo`, { method: 'OPTIONS', headers })
   expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
-})
-
-test('openRecording: lines are the blocks; a folder without a recording is named in the failure', async () => {
-  await using folder = await cliFolder()
-  const write = (blocks: string | Uint8Array) => Bun.write(join(folder.path, 'blocks.ndjson.gz'), blocks)
-  const call = '{"method":"GET","path":"/x","status":200,"content_type":"t","text":"y"}'
-  await Bun.write(join(folder.path, 'rpc.ndjson.gz'), gzipSync(`${call}\n`))
-  for (const lines of ['a\nbä\nc', 'a\nbä\nc\n']) {
-    await write(gzipSync(lines))
-    const { height, blockText, calls } = await openRecording(folder.path)
-    expect([height, ...[0, 1, 2, 3, -1].map(blockText)]).toEqual([2, 'a', 'bä', 'c', undefined, undefined])
-    expect(await calls()).toEqual([JSON.parse(call)])
-  }
-  await write('not gzip')
-  await expect(openRecording(folder.path)).rejects.toThrow('cannot be read as a gzip file of a recording.')
-  await write(gzipSync(''))
-  await expect(openRecording(folder.path)).rejects.toThrow(`${folder.path}: the recording has no blocks.`)
-})
-
-test('readOptions: folder, address and last block are read', () => {
-  expect(readOptions(['--help'])).toBeUndefined()
-  expect(readOptions(['x'])).toEqual({ folder: 'x', host: '127.0.0.1', port: 30_001 })
-  const own = { folder: 'x', host: '127.0.0.1', port: 0, to: 7 }
-  expect(readOptions(['x', '--listen', '127.0.0.1:0', '--to', '7'])).toEqual(own)
-})
-
-test.each([
-  [[], 'Give one folder with a recorded chain, such as test/chain/devnet.'],
-  [['x', 'y'], 'Give one folder with a recorded chain, such as test/chain/devnet.'],
-  [['x', '--to', '1e3'], '--to 1e3 is not a whole number.'],
-  [['x', '--from', '5'], "Unknown option '--from'"],
-])('readOptions: %p is refused by name', (words, message) => {
-  expect(() => readOptions(words)).toThrow(message)
 })
 
 test('replay: the recorded chain is served until the program is stopped; a height beyond it is a usage error', async () => {

@@ -14,24 +14,18 @@ export type Cause = {
   readonly says: RegExp
 }
 
-export type Causes = {
-  /** Begins a cause. The returned function ends it. */
-  begin(cause: Cause): () => void
-  /** A point in time for `since`. */
-  mark(): number
-  /** All causes in force at some time since the mark. */
-  since(mark: number): readonly Cause[]
-}
+export type Causes = ReturnType<typeof openCauses>
 
 /** Number of ended causes that are kept: more than operations begun during a cause can outlast. */
 const KEPT = 64
 
-export function openCauses(): Causes {
+export function openCauses() {
   let clock = 0
   const ended: { readonly cause: Cause; readonly at: number }[] = []
   const active = new Set<{ readonly cause: Cause }>()
   return {
-    begin: cause => {
+    /** Begins a cause. The returned function ends it. */
+    begin: (cause: Cause) => {
       const one = { cause }
       active.add(one)
       clock++
@@ -41,15 +35,14 @@ export function openCauses(): Causes {
         if (ended.length > KEPT) ended.shift()
       }
     },
+    /** A point in time for `since`. */
     mark: () => clock,
-    since: mark => [
-      ...ended.filter(({ at }) => at >= mark).map(({ cause }) => cause),
-      ...[...active].map(({ cause }) => cause),
-    ],
+    /** All causes in force at some time since the mark. */
+    since: (mark: number): readonly Cause[] =>
+      [...ended.filter(({ at }) => at >= mark), ...active].map(({ cause }) => cause),
   }
 }
 
-/** Runs work while a cause is in force. */
 export async function within(causes: Causes, cause: Cause, work: () => Promise<void>): Promise<void> {
   const end = causes.begin(cause)
   try {
@@ -59,25 +52,10 @@ export async function within(causes: Causes, cause: Cause, work: () => Promise<v
   }
 }
 
-/** Counts of the soak, by name. */
-type Counts = ReadonlyMap<string, number>
-
-/** The events of a soak in order, and their counts. */
-export type Journal = {
-  /** Writes a line to the event log. */
-  note(what: string): void
-  /** Adds to a count. */
-  count(name: string, by?: number): void
-  /** Records a wrong answer or an unexplained refusal. The soak has failed. */
-  wrong(what: string): void
-  readonly counts: Counts
-  readonly wrongs: readonly string[]
-  /** Resolves at the first error. Waiting for anything else is useless then. */
-  readonly failed: Promise<void>
-}
+export type Journal = ReturnType<typeof openJournal>
 
 /** `path`: file for the events. Absent: no file. `now`: milliseconds since the begin. */
-export function openJournal(path: string | undefined, now: () => number): Journal {
+export function openJournal(path: string | undefined, now: () => number) {
   if (path !== undefined) writeFileSync(path, '')
   const counts = new Map<string, number>()
   const wrongs: string[] = []
@@ -85,21 +63,21 @@ export function openJournal(path: string | undefined, now: () => number): Journa
   const note = (what: string): void => {
     if (path !== undefined) appendFileSync(path, `${(now() / 1_000).toFixed(3).padStart(9)} ${what}\n`)
   }
-  const count = (name: string, by = 1): void => void counts.set(name, (counts.get(name) ?? 0) + by)
   return {
     note,
-    count,
-    wrong: what => {
+    count: (name: string, by = 1): void => void counts.set(name, (counts.get(name) ?? 0) + by),
+    /** Records a wrong answer or an unexplained refusal. The soak has failed. */
+    wrong: (what: string): void => {
       wrongs.push(what)
       note(`WRONG ${what}`)
       fail()
     },
-    counts,
-    wrongs,
+    counts: counts as ReadonlyMap<string, number>,
+    wrongs: wrongs as readonly string[],
+    /** Resolves at the first error. Waiting for anything else is useless then. */
     failed,
   }
 }
 
-/** The counts as lines, sorted by name. */
-export const countLines = (counts: Counts): readonly string[] =>
-  [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `${name}: ${count}`)
+export const countLines = ({ counts }: Journal): readonly string[] =>
+  [...counts].map(([name, count]) => `${name}: ${count}`).sort()

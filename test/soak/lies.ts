@@ -3,10 +3,9 @@ import { decodeRawHeads, headHash } from '#chain/head.ts'
 import type { Generated } from '../generator/serve.ts'
 import { signText } from '../generator/signing.ts'
 import { signerOf } from '../generator/world.ts'
-import { NO_SIGN } from '../replay/block-text.ts'
+import { NO_SIGN } from '../replay/replay-node.ts'
 import type { Asked, Fate } from '../support/nodes/faulty-proxy.ts'
 
-/** A lie about one block: the changed text of an answer that contains it. */
 type Lie = { readonly name: string; readonly change: (text: string, height: number) => string }
 
 type Blocks = {
@@ -14,7 +13,6 @@ type Blocks = {
   readonly blocktx_list?: readonly { readonly block_number: string; readonly tx_list: unknown[] }[]
 }
 
-/** The answer with changed transactions of the block, serialized again. */
 function withTransactions(text: string, height: number, change: (list: unknown[]) => void): string {
   const answer = JSON.parse(text) as Blocks
   const list =
@@ -26,66 +24,39 @@ function withTransactions(text: string, height: number, change: (list: unknown[]
 }
 
 /** Lies that every level of proof must detect: the block no longer fits its own hashes. */
-export const LIES: readonly Lie[] = [
-  { name: 'a transaction is dropped', change: (text, height) => withTransactions(text, height, list => list.pop()) },
-  {
-    name: 'two transactions change places',
-    change: (text, height) => withTransactions(text, height, list => list.reverse()),
-  },
-  {
-    name: 'an amount of a receipt',
-    change: text =>
-      text.replace(
-        /(\\"iost\\", ?\\"[^"\\]*\\", ?\\"[^"\\]*\\", ?\\")(\d)/,
-        (_, before, digit) => `${before}${(Number(digit) + 1) % 10}`,
-      ),
-  },
-  {
-    name: 'gas of a transaction',
-    change: text =>
-      text.replace(/("tx_receipt":\{[^{}]*?"gas_usage":)(\d+)/, (_, before, gas) => `${before}${Number(gas) + 1}`),
-  },
-  { name: 'the status of a transaction', change: text => text.replace('"SUCCESS"', '"RUNTIME_ERROR"') },
-  {
-    name: 'the time of the block',
-    change: (text, height) =>
-      atHead(text, height, part =>
-        part.replace(/"time":"(\d+)(\d)"/, (_, most, last) => `"time":"${most}${(Number(last) + 1) % 10}"`),
-      ),
-  },
-  {
-    name: 'the version of the block',
-    change: (text, height) => atHead(text, height, part => part.replace('"version":"1"', '"version":"0"')),
-  },
-  {
-    name: 'the number of the block',
-    change: (text, height) => text.replaceAll(`number":"${height}"`, `number":"${height + 1}"`),
-  },
-  {
-    name: 'the parent of the block',
-    change: (text, height) =>
-      atHead(text, height, part =>
-        part.replace(/"parent(_h|H)ash":"(.)(.)/, (_, letter, a, b) => `"parent${letter}ash":"${b}${a}`),
-      ),
-  },
-  { name: 'no signatures', change: text => text.replaceAll(/"sign":\{[^{}]*\}/g, `"sign":${NO_SIGN}`) },
-  {
-    name: 'signatures of something else',
-    change: text => text.replaceAll(/"sig":"(.)(.)/g, (_, a, b) => `"sig":"${b}${a}`),
-  },
-  {
-    name: 'the raw form of the block',
-    change: text => text.replaceAll(/"gasUsage":"(\d+)"/g, (_, gas) => `"gasUsage":"${Number(gas) + 1}"`),
-  },
-  {
-    name: 'raw transactions',
-    change: text => text.replaceAll(/"publisher":"[^"]*", "publishSigns"/g, '"publisher":"founder", "publishSigns"'),
-  },
-  { name: 'half of an answer', change: text => text.slice(0, text.length / 2) },
-  { name: 'an answer that is no JSON', change: () => '<html>gateway</html>' },
-  { name: 'an empty answer', change: () => '{}' },
-  { name: 'an answer nested without end', change: () => '['.repeat(200_000) },
-]
+export const LIES = Object.entries<Lie['change']>({
+  'a transaction is dropped': (text, height) => withTransactions(text, height, list => list.pop()),
+  'two transactions change places': (text, height) => withTransactions(text, height, list => list.reverse()),
+  'an amount of a receipt': text =>
+    text.replace(
+      /(\\"iost\\", ?\\"[^"\\]*\\", ?\\"[^"\\]*\\", ?\\")(\d)/,
+      (_, before, digit) => `${before}${(Number(digit) + 1) % 10}`,
+    ),
+  'gas of a transaction': text =>
+    text.replace(/("tx_receipt":\{[^{}]*?"gas_usage":)(\d+)/, (_, before, gas) => `${before}${Number(gas) + 1}`),
+  'the status of a transaction': text => text.replace('"SUCCESS"', '"RUNTIME_ERROR"'),
+  'the time of the block': (text, height) =>
+    atHead(text, height, part =>
+      part.replace(/"time":"(\d+)(\d)"/, (_, most, last) => `"time":"${most}${(Number(last) + 1) % 10}"`),
+    ),
+  'the version of the block': (text, height) =>
+    atHead(text, height, part => part.replace('"version":"1"', '"version":"0"')),
+  'the number of the block': (text, height) => text.replaceAll(`number":"${height}"`, `number":"${height + 1}"`),
+  'the parent of the block': (text, height) =>
+    atHead(text, height, part =>
+      part.replace(/"parent(_h|H)ash":"(.)(.)/, (_, letter, a, b) => `"parent${letter}ash":"${b}${a}`),
+    ),
+  'no signatures': text => text.replaceAll(/"sign":\{[^{}]*\}/g, `"sign":${NO_SIGN}`),
+  'signatures of something else': text => text.replaceAll(/"sig":"(.)(.)/g, (_, a, b) => `"sig":"${b}${a}`),
+  'the raw form of the block': text =>
+    text.replaceAll(/"gasUsage":"(\d+)"/g, (_, gas) => `"gasUsage":"${Number(gas) + 1}"`),
+  'raw transactions': text =>
+    text.replaceAll(/"publisher":"[^"]*", "publishSigns"/g, '"publisher":"founder", "publishSigns"'),
+  'half of an answer': text => text.slice(0, text.length / 2),
+  'an answer that is no JSON': () => '<html>gateway</html>',
+  'an empty answer': () => '{}',
+  'an answer nested without end': () => '['.repeat(200_000),
+}).map(([name, change]): Lie => ({ name, change }))
 
 /** Changes the header of one block: the whole answer of a single block call, otherwise the entry of its number. */
 function atHead(text: string, height: number, change: (part: string) => string): string {
@@ -96,7 +67,6 @@ function atHead(text: string, height: number, change: (part: string) => string):
   return from === -1 || to === -1 ? text : text.slice(0, from) + change(text.slice(from, to)) + text.slice(to)
 }
 
-/** Whether the answer to a call contains the block. */
 function holds({ path, body }: Asked, height: number): boolean {
   if (path.startsWith(`/getBlockByNumber/${height}/`) || path.startsWith(`/getRawBlockByNumber/${height}/`)) return true
   if (!body.startsWith('{')) return false

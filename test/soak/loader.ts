@@ -19,25 +19,6 @@ export function remedyIn(text: string): readonly string[] | undefined {
   return command === undefined ? undefined : `${command}${options}`.trim().split(/\s+/)
 }
 
-export type Loader = {
-  /** Sends SIGKILL. */
-  kill(): void
-  /** The log so far. */
-  logged(): string
-  /** Address of the loader's service, while it serves (`up`). */
-  url(): string | undefined
-  /** Kills the loader. The next ones prove blocks to this level. */
-  prove(level: ProofLevel): void
-  /** Environment of the next loader only. */
-  prepareNext(environment: Readonly<Record<string, string>>): void
-  /** Ends the loader (SIGTERM), and starts none until the returned function is called. */
-  hold(): Promise<() => void>
-  /** Ends the loader for good. */
-  stop(): Promise<void>
-  /** Number of commands run because a message named them. */
-  remedies(): number
-}
-
 type LoaderParts = {
   readonly name: string
   readonly folder: CliFolder
@@ -47,7 +28,6 @@ type LoaderParts = {
   readonly mark: () => number
   readonly random: () => number
   readonly environment: Readonly<Record<string, string>>
-  /** Runs a command named by a message. */
   readonly remedy: (words: readonly string[]) => Promise<void>
 }
 
@@ -56,7 +36,6 @@ type Ended = { readonly code?: number; readonly err: string }
 
 const LOOK_MS = 100
 
-/** Resolves when a message of a process that runs on names a command. */
 async function namesCommand(running: Running): Promise<Ended> {
   for (;;) {
     const err = running.logged()
@@ -68,8 +47,7 @@ async function namesCommand(running: Running): Promise<Ended> {
 /** Pauses before a restart. Like a supervisor, it restarts at once, then ever later while the loader keeps failing. */
 const PAUSE_MS = { least: 100, most: 2_000 }
 
-/** Keeps a loader running, `load` or `up` at random, and runs the commands that its messages name. */
-export function keepLoading(parts: LoaderParts): Loader {
+export function keepLoading(parts: LoaderParts) {
   const { name, folder, journal, causes, random } = parts
   let [stopping, killing, failures, remedies] = [false, false, 0, 0]
   let next: Readonly<Record<string, string>> = {}
@@ -129,28 +107,28 @@ export function keepLoading(parts: LoaderParts): Loader {
     }
   }
   const supervised = supervise()
-  const kill = (): void => {
+  const end = (signal: 'SIGKILL' | 'SIGTERM'): void => {
     killing = true
     url = undefined
-    running?.kill('SIGKILL')
+    running?.kill(signal)
   }
   return {
-    kill,
-    prove: asked => {
+    kill: () => end('SIGKILL'),
+    prove: (asked: ProofLevel): void => {
       level = asked
-      kill()
+      end('SIGKILL')
     },
     logged: () => running?.logged() ?? '',
+    /** Address of the loader's service, while it serves (`up`). */
     url: () => url,
-    prepareNext: environment => {
+    prepareNext: (environment: typeof next): void => {
       next = environment
     },
+    /** Ends the loader, and starts none until the returned function is called. */
     hold: async () => {
       const { promise, resolve } = Promise.withResolvers<void>()
       held = promise
-      killing = true
-      url = undefined
-      running?.kill('SIGTERM')
+      end('SIGTERM')
       await running?.ended
       return () => {
         held = undefined

@@ -36,7 +36,7 @@ for (const [at, kind] of kinds.entries()) {
   await soakOn(place, journal, { seed, goesOn, episodes })
 }
 rmSync(folder, { recursive: true, force: true })
-for (const line of countLines(journal.counts)) process.stdout.write(`${line}\n`)
+for (const line of countLines(journal)) process.stdout.write(`${line}\n`)
 for (const wrong of journal.wrongs.slice(0, 10)) process.stdout.write(`WRONG: ${wrong}\n`)
 process.stdout.write(
   `${Math.round((performance.now() - begun) / 1_000)} s; seed ${seed}: ${journal.wrongs.length === 0 ? 'nothing was wrong' : `${journal.wrongs.length} wrong`}\n`,

@@ -1,24 +1,12 @@
 import { join } from 'node:path'
 import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
+import { type Harm, harmElastic, harmSqlite } from '../support/stores/damage.ts'
 import { openTestElastic } from '../support/stores/elasticsearch.ts'
 
-/** A proxy between a process and its server. All requests pass until `decide` is called. */
-export type Gate = {
-  readonly url: string
-  /** Sets the function that decides the fate of every further request. */
-  decide(fateOf: (asked: Asked) => Fate): void
-  /** Passes all further requests, and releases the held ones. */
-  passAll(): void
-  /** Releases the held requests. */
-  release(): void
-  /** Holds a request until `release` or `passAll`. */
-  hold(): Fate
-  /** Resolves after this many more requests. */
-  after(requests: number): Promise<void>
-  close(): Promise<void>
-}
+export type Gate = Awaited<ReturnType<typeof openGate>>
 
-export async function openGate(target: string): Promise<Gate> {
+/** A proxy between a process and its server. All requests pass until `decide` is called. */
+export async function openGate(target: string) {
   let fateOf: (asked: Asked) => Fate = () => pass
   let held = Promise.withResolvers<void>()
   let waiting: { left: number; readonly done: () => void }[] = []
@@ -38,23 +26,23 @@ export async function openGate(target: string): Promise<Gate> {
   )
   return {
     url: proxy.url,
-    decide: next => {
+    /** Sets the function that decides the fate of every further request. */
+    decide: (next: typeof fateOf): void => {
       fateOf = next
     },
-    passAll: () => {
+    /** Passes all further requests, and releases the held ones. */
+    passAll: (): void => {
       fateOf = () => pass
       release()
     },
     release,
-    hold: () => ({ type: 'hold', until: held.promise }),
-    after: requests => new Promise(done => waiting.push({ left: requests, done })),
+    hold: (): Fate => ({ type: 'hold', until: held.promise }),
+    after: (requests: number) => new Promise<void>(done => waiting.push({ left: requests, done })),
     close: proxy.close,
   }
 }
 
-/**
- * Loses requests and answers, holds some until the next disturbed request, and refuses some: a share of `rate` in all.
- */
+/** Loses, holds (until the next disturbed request) and refuses a share of `rate` of the requests. */
 export const troubled =
   (gate: Gate, random: () => number, rate: number): (() => Fate) =>
   () => {
@@ -68,42 +56,39 @@ export const troubled =
     return gate.hold()
   }
 
-/** A store for the soak, with its addresses for the processes. */
 export type SoakPlace = {
   readonly name: 'sqlite' | 'elasticsearch'
   /** Values of `--store` for the loader, for services, and for manually run commands. */
   readonly store: { readonly loader: string; readonly service: string; readonly commands: string }
-  /** Proxies in front of the server, for a store with a server. */
+  readonly harm: Harm
   readonly gates?: { readonly loader: Gate; readonly service: Gate }
-  /** The file of a SQLite store. */
   readonly path?: string
-  /** Server and prefix of an Elasticsearch store. */
-  readonly server?: { readonly url: string; readonly prefix: string }
+  /** URL and prefix of the indices of an Elasticsearch store. */
+  readonly server?: string
   close(): Promise<void>
 }
 
 export function sqlitePlace(folder: string): SoakPlace {
   const path = join(folder, 'soak.sqlite')
-  const store = `sqlite:${path}`
-  return { name: 'sqlite', store: { loader: store, service: store, commands: store }, path, close: async () => {} }
+  const at = `sqlite:${path}`
+  const store = { loader: at, service: at, commands: at }
+  return { name: 'sqlite', store, harm: harmSqlite(path), path, close: async () => {} }
 }
 
 export async function elasticPlace(url: string): Promise<SoakPlace> {
-  const { prefix, destroy } = openTestElastic({ url, prefix: `test-soak-${crypto.randomUUID().slice(0, 8)}` })
+  const target = openTestElastic({ url, prefix: `test-soak-${crypto.randomUUID().slice(0, 8)}` })
   const gates = { loader: await openGate(url), service: await openGate(url) }
+  const toStore = (at: string): string => `${at}/${target.prefix}`
   return {
     name: 'elasticsearch',
-    store: {
-      loader: `${gates.loader.url}/${prefix}`,
-      service: `${gates.service.url}/${prefix}`,
-      commands: `${url}/${prefix}`,
-    },
+    store: { loader: toStore(gates.loader.url), service: toStore(gates.service.url), commands: toStore(url) },
+    harm: harmElastic(target),
     gates,
-    server: { url, prefix },
+    server: toStore(url),
     close: async () => {
       await gates.loader.close()
       await gates.service.close()
-      await destroy()
+      await target.destroy()
     },
   }
 }

@@ -12,10 +12,8 @@ export type Question = {
 
 const DECIMALS = { iost: 8, coin: 3 } as const
 const SIZES = [1, 7, 20]
-/** Maximum page of rankings. */
 const DEEPEST = 200
 
-/** Draws random queries about a chain whose truth is known. */
 export function questionsOf(world: World, random: () => number): () => Question {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const keys = truthAt(world, 1)

@@ -2,34 +2,21 @@ import type { Truth } from '../generator/truth.ts'
 import type { Causes, Journal } from './causes.ts'
 import type { Question } from './questions.ts'
 
-export type Readers = {
-  /** Resolves with the first matching answer to a request that is sent after this call. */
-  sees(fits: (answer: { readonly status: number; readonly height: number }) => boolean): Promise<void>
-  /** The stored height may decrease until the returned function is called. */
-  mayGoBack(): () => void
-  /** Sends no requests until the returned function is called. */
-  pause(): Promise<() => void>
-  stop(): Promise<void>
-}
-
 type ReadersParts = {
   readonly name: string
   readonly journal: Journal
   readonly causes: Causes
   readonly draw: () => Question
-  /** Addresses of services that answer now. */
   readonly services: () => readonly string[]
   readonly key: () => string
   /** The chain's last height. A higher height in an answer is wrong. */
   readonly end: () => number
   readonly truthAt: (height: number) => Truth
-  /** The last log lines of the services. */
   readonly logged: () => string
 }
 
 /** Pause of a reader between two requests, for the other processes. No check depends on it. */
 const BREATH_MS = 20
-/** Maximum duration of a request, with all disturbances of the service. */
 const HANG_MS = 120_000
 
 type Answered = { readonly status: number; readonly height: number; readonly text: string }
@@ -48,11 +35,8 @@ async function ask(url: string, key: string): Promise<Answered> {
   }
 }
 
-/**
- * Sends requests continuously. Checks every answer by the truth at its height, and every refusal by the
- * causes in force.
- */
-export function startReaders(parts: ReadersParts): Readers {
+/** Checks every answer by the truth at its height, and every refusal by the causes in force. */
+export function startReaders(parts: ReadersParts) {
   const { name, journal, causes } = parts
   const floors = new Map<string, number>()
   /** `back`: number of times heights were allowed to decrease. `forth`: number of times that ended. */
@@ -61,7 +45,7 @@ export function startReaders(parts: ReadersParts): Readers {
   let busy: Promise<unknown> = Promise.resolve()
   let awaited: {
     readonly from: number
-    readonly fits: Parameters<Readers['sees']>[0]
+    readonly fits: (answer: Answered) => boolean
     readonly done: () => void
   }[] = []
   const judge = (question: Question, { height, text }: Answered, floor: number): string | undefined => {
@@ -109,7 +93,9 @@ export function startReaders(parts: ReadersParts): Readers {
   }
   const running = run()
   return {
-    sees: fits => new Promise(done => awaited.push({ from: asked, fits, done })),
+    /** Resolves with the first matching answer to a request that is sent after this call. */
+    sees: (fits: (answer: Answered) => boolean) => new Promise<void>(done => awaited.push({ from: asked, fits, done })),
+    /** The stored height may decrease until the returned function is called. */
     mayGoBack: () => {
       back++
       floors.clear()

@@ -1,9 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
+import { testFolder } from '../support/test-folder.ts'
 import { countLines, openJournal } from './causes.ts'
 import { SAMPLES } from './episodes.ts'
 import { elasticPlace, type SoakPlace, sqlitePlace } from './place.ts'
@@ -22,17 +20,13 @@ async function soak(place: SoakPlace): Promise<void> {
   expect(journal.counts.get(`${place.name}: episodes`)).toBe(episodes.length)
   expect(journal.counts.get(`${place.name}: answers compared`)).toBeGreaterThan(episodes.length)
   expect(journal.counts.get(`${place.name}: loaders killed`)).toBeGreaterThan(0)
-  process.stderr.write(`${countLines(journal.counts).join('\n')}\n`)
+  process.stderr.write(`${countLines(journal).join('\n')}\n`)
 }
 
 describe('a short soak', () => {
+  const folder = testFolder()
   test('SQLite: no answer is wrong, every refusal is explained, and all processes recover by themselves', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'iostlens-soak-'))
-    try {
-      await soak(sqlitePlace(folder))
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    await soak(sqlitePlace(folder))
   })
 
   test.skipIf(elasticsearchUrl() === undefined)('Elasticsearch: the store passes the same soak', async () => {

@@ -1,65 +1,38 @@
-import { type Generated, serveGenerated } from '../generator/serve.ts'
+import { serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
 import { type Truth, truthAt } from '../generator/truth.ts'
-import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
+import { cliFolder, type Running } from '../support/processes/cli-process.ts'
 import { doomedAtWrite } from '../support/processes/doomed.ts'
 import { seeded } from '../support/seeded.ts'
-import { type Causes, type Journal, openCauses } from './causes.ts'
-import { keepLoading, type Loader, remedyIn, saidIn } from './loader.ts'
-import { type Gate, openGate, type SoakPlace } from './place.ts'
+import { type Cause, type Journal, openCauses, within } from './causes.ts'
+import { keepLoading, remedyIn, saidIn } from './loader.ts'
+import { openGate, type SoakPlace } from './place.ts'
 import { questionsOf } from './questions.ts'
-import { type Readers, startReaders } from './readers.ts'
+import { startReaders } from './readers.ts'
 
 /** A disturbance of a stand, which lasts until all processes have recovered. */
 export type Episode = { readonly name: string; readonly play: (stand: Stand) => Promise<void> }
 
-/** One store with all its processes, and the operations on it. */
-export type Stand = {
-  readonly name: string
-  readonly place: SoakPlace
-  readonly journal: Journal
-  readonly causes: Causes
-  readonly random: () => number
-  /** The honest node, and the proxy through which all processes reach it. */
-  readonly node: Generated
-  readonly nodeGate: Gate
-  readonly loader: Loader
-  readonly readers: Readers
-  /** Height of the last block. */
-  end(): number
-  /** Adds blocks to the chain. */
-  grow(blocks: number): void
-  /** Runs a command of the program to its end. */
-  run(words: readonly string[]): ReturnType<CliFolder['run']>
-  start(words: readonly string[]): Running
-  /** Runs a command named by a message, and the commands that its own messages name. */
-  remedy(words: readonly string[]): Promise<void>
-  /** Environment of a loader that dies at this write into the SQLite file. */
-  doomAt(write: number): Readonly<Record<string, string>>
-  /** Resolves when a service answers at the chain's last height. Records an error when that never happens. */
-  settled(what: string): Promise<void>
-  /** Resolves when the read-only service answers with that status. */
-  refused(status: number, what: string): Promise<void>
-  /** Kills the read-only service, and starts a new one. */
-  killService(): Promise<void>
-  /** Causes before this moment no longer explain any refusal. */
-  beginEpisode(): void
-  close(): Promise<void>
-}
+/** An episode with one cause, which is in force while it is played. */
+export const episode = (name: string, cause: Cause, work: Episode['play']): Episode => ({
+  name,
+  play: stand => within(stand.causes, cause, () => work(stand)),
+})
+
+export type Stand = Awaited<ReturnType<typeof openStand>>
 
 const FIRST = 120
-/** Blocks of a soak of several hours. */
 const BLOCKS = 1_000_000
 /** Maximum length of a chain of commands, each named by a message of the one before. */
 const MOST_COMMANDS = 8
 /** Maximum runs of one command in one episode. The first run may fail because of an operation begun before it. */
 const MOST_TRIES = 3
-/** Characters of the log that are reported with a refusal. */
 const LOGGED = 1_500
 /** Only a permanent hang takes longer. */
 const HANG_MS = 300_000
 
-async function openStand(place: SoakPlace, journal: Journal, seed: number): Promise<Stand> {
+/** One store with all its processes, and the operations on it. */
+async function openStand(place: SoakPlace, journal: Journal, seed: number) {
   const { name } = place
   // Separate random sources: the numbers of one part must not depend on the speed of another.
   const [random, readersRandom, loaderRandom] = [seeded(seed), seeded(seed + 1), seeded(seed + 2)]
@@ -76,7 +49,7 @@ async function openStand(place: SoakPlace, journal: Journal, seed: number): Prom
     IOSTLENS_STORE_TIMEOUT: '8s',
   }
   const commands = { ...common, IOSTLENS_STORE: place.store.commands, IOSTLENS_NODE: nodeGate.url }
-  const run: Stand['run'] = words => folder.run(words, commands)
+  const run = (words: readonly string[]) => folder.run(words, commands)
   const created = await run(['indices', 'create'])
   if (created.code !== 0) throw new Error(created.err)
   const made = await run(['keys', 'add', 'soak', '--per-second', '1000000', '--per-day', '1000000000'])
@@ -99,9 +72,9 @@ async function openStand(place: SoakPlace, journal: Journal, seed: number): Prom
     return known
   }
   let [episode, before] = [causes.mark(), causes.mark()]
-  /** Number of runs of each command in this episode. */
   const tried = new Map<string, number>()
-  const remedy: Stand['remedy'] = async words => {
+  /** Runs a command named by a message, and the commands that its own messages name. */
+  const remedy = async (words: readonly string[]): Promise<void> => {
     let next: readonly string[] | undefined = words
     for (let count = 0; next !== undefined; count++) {
       const text = next.join(' ')
@@ -153,32 +126,36 @@ async function openStand(place: SoakPlace, journal: Journal, seed: number): Prom
     loader,
     readers,
     end: () => end,
-    grow: blocks => {
+    grow: (blocks: number): void => {
       end += blocks
       node.setHeight(end)
     },
     run,
-    start: words => folder.start(words, commands),
+    start: (words: readonly string[]) => folder.start(words, commands),
     remedy,
-    doomAt: write => doomedAtWrite(place.path ?? '', write),
-    settled: what =>
+    /** Environment of a loader that dies at this write into the SQLite file. */
+    doomAt: (write: number) => doomedAtWrite(place.path ?? '', write),
+    /** Resolves when a service answers at the chain's last height. Records an error when that never happens. */
+    settled: (what: string) =>
       unlessHung(
         readers.sees(({ status, height }) => status === 200 && height === end),
         () => `${name}: no recovery after ${what}: nothing is answered from ${end}.`,
         journal,
       ),
-    refused: (wanted, what) =>
+    refused: (wanted: number, what: string) =>
       unlessHung(
         readers.sees(({ status }) => status === wanted),
         () => `${name}: ${what}: nothing is answered with ${wanted}.`,
         journal,
       ),
+    /** Kills the read-only service, and starts a new one. */
     killService: async () => {
       serviceUrl = undefined
       service.kill('SIGKILL')
       await service.ended
       await startService()
     },
+    /** Causes before this moment no longer explain any refusal. */
     beginEpisode: () => {
       before = episode
       episode = causes.mark()
@@ -206,9 +183,7 @@ async function unlessHung(work: Promise<void>, message: () => string, { failed }
 
 type SoakOptions = {
   readonly seed: number
-  /** The episodes to play. */
   readonly episodes: readonly Episode[]
-  /** Whether another episode follows after this many. */
   readonly goesOn: (played: number) => boolean
 }
 
@@ -224,7 +199,6 @@ export async function soakOn(
     const loaded = stand.causes.begin({ name: 'nothing is loaded', statuses: [0, 503], says: /^\b$/ })
     await stand.settled('the first load')
     loaded()
-    // Every episode once, then random ones.
     let left = shuffled(episodes, random)
     for (let played = 0; goesOn(played) && journal.wrongs.length === 0; played++) {
       if (left.length === 0) left = shuffled(episodes, random)

@@ -1,9 +1,6 @@
 import { actions } from '#actions/registry.ts'
 
-/**
- * An expected text with action names of the registry filled in: `{actions, base}` and `{actions、base}` are
- * replaced by the actions of a module with that separator, so that a new action changes no expected text.
- */
+/** Replaces `{actions, base}` and `{actions、base}` by a module's actions, so that a new one changes no text. */
 export const withActionNames = (text: string): string =>
   text.replace(/\{actions(, |、)(\w+)\}/g, (_all, separator: string, module: string) =>
     actions

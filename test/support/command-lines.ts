@@ -20,10 +20,7 @@ export function checkedFlags(
   return { count: flags.length, unknown: flags.filter(flag => !ALL.has(flag) && !others.includes(flag)) }
 }
 
-/**
- * Checks the words after `iostlens ` in a line: an existing command with flags that it has. `none`: the line
- * does not begin with a command.
- */
+/** Whether the words after `iostlens ` are a command with flags that it has; `none`: no command. */
 export function checkedCommand(rest: string): 'right' | 'wrong' | 'none' {
   const words = rest.split(' ')
   const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './root.ts'
 
-/** A fenced block of a document. */
 type Fence = { readonly language: string; readonly text: string }
 
 /** Text of a document of the project, or of one section of it, up to the next heading of the same depth. */

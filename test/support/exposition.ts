@@ -1,19 +1,10 @@
-/** A line of the Prometheus text format. */
 export type Sample = {
   readonly name: string
   readonly labels: ReadonlyMap<string, string>
   readonly value: number
 }
 
-/** A text of that format, parsed strictly: order, escapes, types, one line for each series. */
-type Exposition = {
-  readonly types: ReadonlyMap<string, string>
-  readonly samples: readonly Sample[]
-  /** The sum of the samples with that name and those labels. */
-  sum(name: string, labels?: Readonly<Record<string, string>>): number
-  /** The only sample with that name and those labels. undefined: there is none. */
-  value(name: string, labels?: Readonly<Record<string, string>>): number | undefined
-}
+type Labels = Readonly<Record<string, string>>
 
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
 const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/
@@ -35,8 +26,8 @@ function valueIn(text: string): number {
   return text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text)
 }
 
-/** Throws on anything that a strict parser would reject. */
-export function readExposition(text: string): Exposition {
+/** Parses the format strictly: order, escapes, types, one line for each series. Throws on anything else. */
+export function readExposition(text: string) {
   if (!text.endsWith('\n')) throw new Error('The last line is not ended.')
   const types = new Map<string, string>()
   const helped = new Set<string>()
@@ -68,16 +59,18 @@ export function readExposition(text: string): Exposition {
     seen.add(series)
     samples.push({ name, labels, value: valueIn(value) })
   }
-  const matching = (name: string, labels: Readonly<Record<string, string>>) =>
+  const matching = (name: string, labels: Labels) =>
     samples.filter(
       sample =>
         sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels.get(label) === value),
     )
   return {
-    types,
-    samples,
-    sum: (name, labels = {}) => matching(name, labels).reduce((sum, { value }) => sum + value, 0),
-    value: (name, labels = {}) => {
+    types: types as ReadonlyMap<string, string>,
+    samples: samples as readonly Sample[],
+    /** The sum of the samples with that name and those labels. */
+    sum: (name: string, labels: Labels = {}) => matching(name, labels).reduce((sum, { value }) => sum + value, 0),
+    /** The only sample with that name and those labels. undefined: there is none. */
+    value: (name: string, labels: Labels = {}): number | undefined => {
       const [found, ...others] = matching(name, labels)
       if (others.length > 0) throw new Error(`There are ${others.length + 1} samples of ${name}.`)
       return found?.value

@@ -1,7 +1,4 @@
-/**
- * Records of a CSV text, parsed by the grammar of RFC 4180 alone and independently of the service. Throws on
- * invalid text.
- */
+/** Records of a CSV text, by the grammar of RFC 4180 alone. Throws on invalid text. */
 function readCsv(text: string): readonly (readonly string[])[] {
   const records: string[][] = []
   let at = 0

@@ -1,4 +1,3 @@
 import { resolve } from 'node:path'
 
-/** Root of the project. */
 export const ROOT = resolve(import.meta.dir, '../..')

@@ -32,5 +32,4 @@ export const soon = <T>(what: string, promise: Promise<T>): Promise<T> =>
 
 const late = (what: string): Error => new Error(`Waited ${PATIENCE_MS / 1_000} s for ${what}.`)
 
-/** Lets other work have a turn of the event loop. */
 export const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))

@@ -17,7 +17,7 @@ const USERS = ['setup', 'migration', 'loader', 'service', 'keys'] as const
 type User = (typeof USERS)[number]
 type Password = Readonly<Record<User, string>>
 
-const servers = await ownServers()
+const servers = ownServers()
 const passwords = Object.fromEntries(USERS.map(user => [user, crypto.randomUUID()])) as Password
 const WRONG = crypto.randomUUID()
 

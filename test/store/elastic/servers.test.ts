@@ -10,8 +10,7 @@ import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts
 import { failureOf } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { secondOpinion } from '../../support/oracle/second-opinion.ts'
-import { type Testimony, type Witness, witness } from '../../support/oracle/witness.ts'
+import { secondOpinion, type Testimony, type Witness, witness } from '../../support/oracle/witness.ts'
 import { serviceOn } from '../../support/processes/service.ts'
 import { SOAK } from '../../support/processes/soak.ts'
 import { seeded, seedOf } from '../../support/seeded.ts'
@@ -20,11 +19,12 @@ import {
   healthy,
   isGreen,
   masterName,
+  type OwnServer,
+  ownServers,
   type ThreeServers,
   threeServers,
   urlOfAll,
-} from '../../support/stores/elastic-cluster.ts'
-import { type OwnServer, ownServers } from '../../support/stores/elastic-process.ts'
+} from '../../support/stores/elastic-process.ts'
 import { openTestElastic, type TestElastic } from '../../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../../support/stores/loading.ts'
 import { openTroubledLine, type Trouble, type TroubledLine } from '../../support/stores/troubled-line.ts'
@@ -39,7 +39,7 @@ const [SHORT, PAGES] = [60, 30]
 /** The tests' own time-outs never fire: the client gets around hung servers, or the test never ends. */
 const NEVER_MS = 3_600_000
 
-const own = await ownServers()
+const own = ownServers()
 let cluster: ThreeServers
 let node: Awaited<ReturnType<typeof replayed>>
 

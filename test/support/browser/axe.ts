@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import type { Page } from './page.ts'
 
 type Options = {
-  /** Counts findings of every impact, not only serious and critical ones. */
   readonly isStrict?: boolean
   readonly rules?: object
   readonly runOnly?: readonly string[]

@@ -1,17 +1,8 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ROOT } from '../root.ts'
-import { connectDevtools } from './devtools.ts'
-import { type OpenOptions, openPage, type Page } from './page.ts'
-
-/** A headless Chromium process. */
-type Browser = {
-  /** A page with a new profile: no cookies, storage or cache of another page. */
-  open(options?: OpenOptions): Promise<Page>
-  /** Further pages with one profile of their own, as the windows of one browser. */
-  openWindows(count: number): Promise<readonly Page[]>
-}
+import { runTool } from '../processes/run-tool.ts'
+import { connectDevtools, type OpenOptions, openPage, type Page } from './page.ts'
 
 /** Flags that stop requests to the vendor's servers and rendering that depends on the machine's graphics. */
 const FLAGS = [
@@ -29,15 +20,12 @@ const FLAGS = [
   '--remote-debugging-port=0',
 ] as const
 
-let started: Promise<Browser> | undefined
+let started: ReturnType<typeof startBrowser> | undefined
 /** The running program, whose input would end if nothing referred to it. */
 const running: Bun.Subprocess[] = []
 
-/**
- * The browser of this process, which all of its tests share. It ends with the process. Throws with the message of
- * `scripts/chromium` when there is none.
- */
-export function shareBrowser(): Promise<Browser> {
+/** The browser of this process. Throws with the message of `scripts/chromium` when there is none. */
+export function shareBrowser() {
   started ??= startBrowser()
   return started
 }
@@ -45,8 +33,8 @@ export function shareBrowser(): Promise<Browser> {
 /** Runs a program until the input ends, which a process that dies in any way brings about, and removes its folder. */
 const UNTIL_INPUT_ENDS = 'folder=$1; shift; "$@" </dev/null & read -r _; kill -9 $!; wait $!; rm -rf -- "$folder"'
 
-async function startBrowser(): Promise<Browser> {
-  const program = await chromium()
+async function startBrowser() {
+  const program = (await runTool(['scripts/chromium'])).trim()
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-browser-'))
   // Chromium's sandbox does not work for root.
   const flags = [...FLAGS, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), `--user-data-dir=${folder}`]
@@ -71,27 +59,14 @@ async function startBrowser(): Promise<Browser> {
     })
   }
   return {
-    open: async options => openIn(await newContext(), options),
-    openWindows: async count => {
+    /** A page with a new profile: no cookies, storage or cache of another page. */
+    open: async (options?: OpenOptions) => openIn(await newContext(), options),
+    /** Further pages with one profile of their own, as the windows of one browser. */
+    openWindows: async (count: number) => {
       const context = await newContext()
       return Promise.all(Array.from({ length: count }, () => openIn(context)))
     },
   }
-}
-
-async function chromium(): Promise<string> {
-  const script = Bun.spawn([join(ROOT, 'scripts/chromium')], {
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [path, said, code] = await Promise.all([
-    new Response(script.stdout).text(),
-    new Response(script.stderr).text(),
-    script.exited,
-  ])
-  if (code !== 0) throw new Error(`scripts/chromium ended with ${code}:\n${said}`)
-  return path.trim()
 }
 
 /** Reads the DevTools URL that the browser prints. Later output is discarded. */
@@ -101,11 +76,9 @@ async function addressIn(stderr: ReadableStream<Uint8Array>): Promise<string> {
   const reading = async (): Promise<void> => {
     const decoder = new TextDecoder()
     for await (const part of stderr) {
-      text += decoder.decode(part, { stream: true })
-      const [, address] = /DevTools listening on (\S+)/.exec(text) ?? []
-      if (address === undefined) continue
-      found.resolve(address)
-      text = ''
+      text = `${text}${decoder.decode(part, { stream: true })}`.slice(-10_000)
+      const [, address] = /DevTools listening on (\S+)\n/.exec(text) ?? []
+      if (address !== undefined) found.resolve(address)
     }
     found.reject(new Error(`Chromium ended before it listened:\n${text}`))
   }

@@ -1,38 +1,65 @@
 import { seen } from '../wait.ts'
-import type { Devtools } from './devtools.ts'
+
+type Json = Readonly<Record<string, unknown>>
+type Heard = (params: Json) => void
+
+/** A connection to the DevTools protocol of a browser, or to one target of it when `session` is given. */
+type Devtools = {
+  /** Sends a command and resolves with its result. Throws the browser's error when the command fails. */
+  send(method: string, params?: Json): Promise<Json>
+  /** Calls `heard` for every such event of this session. */
+  on(event: string, heard: Heard): void
+  /** The same connection, for the target of an attached session. */
+  session(id: string): Devtools
+}
+
+export async function connectDevtools(url: string): Promise<Devtools> {
+  const socket = new WebSocket(url)
+  const waiting = new Map<number, { readonly method: string; readonly done: PromiseWithResolvers<Json> }>()
+  const listeners = new Map<string, Heard[]>()
+  let last = 0
+  socket.onmessage = ({ data }) => {
+    const { id, method, sessionId = '', params = {}, result = {}, error } = JSON.parse(String(data))
+    if (id === undefined) {
+      for (const heard of listeners.get(`${sessionId} ${method}`) ?? []) heard(params)
+      return
+    }
+    const sent = waiting.get(id)
+    waiting.delete(id)
+    if (error === undefined) sent?.done.resolve(result)
+    else sent?.done.reject(new Error(`${sent.method}: ${error.message}`))
+  }
+  socket.onclose = () => {
+    for (const { method, done } of waiting.values()) done.reject(new Error(`${method}: the browser has gone.`))
+    waiting.clear()
+  }
+  const of = (session: string): Devtools => ({
+    send: (method, params = {}) => {
+      const id = ++last
+      const done = Promise.withResolvers<Json>()
+      waiting.set(id, { method, done })
+      socket.send(JSON.stringify({ id, method, params, ...(session === '' ? {} : { sessionId: session }) }))
+      return done.promise
+    },
+    on: (event, heard) => {
+      const key = `${session} ${event}`
+      listeners.set(key, [...(listeners.get(key) ?? []), heard])
+    },
+    session: of,
+  })
+  await new Promise<void>((resolve, reject) => {
+    socket.onopen = () => resolve()
+    socket.onerror = () => reject(new Error(`No DevTools at ${url}.`))
+  })
+  return of('')
+}
 
 export type OpenOptions = {
   /** Width of the window in CSS pixels. Default: 1400. */
   readonly width?: number
-  readonly height?: number
   readonly scheme?: 'light' | 'dark'
 }
 
-/** A browser page, with its console messages and requests since it was opened. */
-export type Page = {
-  /** Opens an address and waits until it has loaded. */
-  go(url: string): Promise<void>
-  /** Evaluates an expression in the page and resolves with its JSON value. A promise is awaited. */
-  run<T>(expression: string): Promise<T>
-  /** Waits until an expression is true in the page, which may navigate meanwhile. Throws after two minutes. */
-  until(expression: string): Promise<void>
-  /** Presses and releases keys: `Tab`, `Enter`, `Escape`, or a character. */
-  press(...keys: readonly string[]): Promise<void>
-  /** Types a text into the focused element. */
-  type(text: string): Promise<void>
-  resize(width: number, height?: number): Promise<void>
-  /** Emulates a light or dark colour scheme from now on, for screen or print. */
-  prefer(scheme: 'light' | 'dark', media?: 'screen' | 'print'): Promise<void>
-  /** Enables or disables JavaScript in pages that are opened from now on. */
-  letRun(isAllowed: boolean): Promise<void>
-  /** Console messages, uncaught errors, content security policy violations, and dialogs, which are closed. */
-  readonly said: readonly string[]
-  /** The requested URLs, in order. */
-  readonly asked: readonly string[]
-  close(): Promise<void>
-}
-
-/** Protocol codes of keys that are not characters. */
 const KEYS: ReadonlyMap<string, { readonly code: number; readonly text?: string }> = new Map([
   ['Tab', { code: 9 }],
   ['Enter', { code: 13, text: '\r' }],
@@ -42,63 +69,60 @@ const KEYS: ReadonlyMap<string, { readonly code: number; readonly text?: string 
   [' ', { code: 32, text: ' ' }],
 ])
 
-/** Opens a page on an attached target. */
+export type Page = Awaited<ReturnType<typeof openPage>>
+
+/** Opens a page on an attached target, with its console messages and requests since then. */
 export async function openPage(
   devtools: Devtools,
-  { width = 1400, height = 900, scheme = 'light', close }: OpenOptions & { readonly close: () => Promise<void> },
-): Promise<Page> {
+  { width = 1400, scheme = 'light', close }: OpenOptions & { readonly close: () => Promise<void> },
+) {
   const said: string[] = []
   const asked: string[] = []
   listen(devtools, said, asked)
   for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await devtools.send(`${domain}.enable`)
-  const resize: Page['resize'] = async (to, high = height) => {
-    await devtools.send('Emulation.setDeviceMetricsOverride', {
-      width: to,
-      height: high,
-      deviceScaleFactor: 1,
-      mobile: to < 500,
-    })
+  const resize = async (to: number): Promise<void> => {
+    const size = { width: to, height: 900, deviceScaleFactor: 1, mobile: to < 500 }
+    await devtools.send('Emulation.setDeviceMetricsOverride', size)
   }
   await resize(width)
-  const prefer: Page['prefer'] = async (to, media = 'screen') => {
-    await devtools.send('Emulation.setEmulatedMedia', {
-      media,
-      features: [{ name: 'prefers-color-scheme', value: to }],
-    })
+  /** Emulates a light or dark colour scheme from now on, for screen or print. */
+  const prefer = async (to: 'light' | 'dark', media: 'screen' | 'print' = 'screen'): Promise<void> => {
+    const features = [{ name: 'prefers-color-scheme', value: to }]
+    await devtools.send('Emulation.setEmulatedMedia', { media, features })
   }
   await prefer(scheme)
+  /** Evaluates an expression in the page and resolves with its JSON value. A promise is awaited. */
   const run = <T>(expression: string): Promise<T> => evaluate(devtools, expression)
   return {
-    go: url => navigate(devtools, url),
+    go: (url: string) => navigate(devtools, url),
     run,
-    until: async expression => {
+    /** Waits until an expression is true in the page, which may navigate meanwhile. Throws after two minutes. */
+    until: async (expression: string): Promise<void> => {
       // An expression that throws is evaluated again: the page may be navigating.
       const look = async () => ({ expression, gives: await run<unknown>(expression).catch(String) })
       await seen(look, ({ gives }) => gives === true, 20)
     },
-    press: async (...keys) => {
+    /** Presses and releases keys: `Tab`, `Enter`, `Escape`, or a character. */
+    press: async (...keys: readonly string[]): Promise<void> => {
       for (const key of keys) await pressKey(devtools, key)
     },
-    type: async text => {
-      await devtools.send('Input.insertText', { text })
-    },
+    type: async (text: string): Promise<void> => void (await devtools.send('Input.insertText', { text })),
     resize,
     prefer,
-    letRun: async isAllowed => {
+    /** Enables or disables JavaScript in pages that are opened from now on. */
+    letRun: async (isAllowed: boolean): Promise<void> => {
       await devtools.send('Emulation.setScriptExecutionDisabled', { value: !isAllowed })
     },
-    said,
-    asked,
+    /** Console messages, uncaught errors, content security policy violations, and dialogs, which are closed. */
+    said: said as readonly string[],
+    asked: asked as readonly string[],
     close,
   }
 }
 
 async function evaluate<T>(devtools: Devtools, expression: string): Promise<T> {
-  const { result, exceptionDetails } = await devtools.send('Runtime.evaluate', {
-    expression,
-    returnByValue: true,
-    awaitPromise: true,
-  })
+  const how = { expression, returnByValue: true, awaitPromise: true }
+  const { result, exceptionDetails } = await devtools.send('Runtime.evaluate', how)
   if (exceptionDetails !== undefined) throw new Error(`${expression}\n${JSON.stringify(exceptionDetails)}`)
   return (result as { readonly value: T }).value
 }

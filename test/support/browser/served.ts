@@ -1,13 +1,9 @@
 import type { Service } from '../processes/service.ts'
 
-/** A service on its own port, under a base path such as `/` or `/behind/a/proxy/`. */
-export type Served = AsyncDisposable & {
-  /** URL of the service, with a slash at its end. */
-  readonly url: string
-}
+export type Served = ReturnType<typeof servedBehind>
 
-/** Serves on a free port of the loopback address, like a proxy that strips the base path. */
-export function servedBehind(path: string, { app }: Service): Served {
+/** Serves under a base path, like a proxy that strips it. The URL has a slash at its end. */
+export function servedBehind(path: string, { app }: Service) {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -21,8 +17,5 @@ export function servedBehind(path: string, { app }: Service): Served {
       return app.handle(new Request(inner, { headers, method, signal }))
     },
   })
-  return {
-    url: `http://127.0.0.1:${server.port}${path}`,
-    [Symbol.asyncDispose]: () => server.stop(true),
-  }
+  return { url: `http://127.0.0.1:${server.port}${path}`, [Symbol.asyncDispose]: () => server.stop(true) }
 }

@@ -1,21 +1,10 @@
 import { turn, until } from '#test/support/wait.ts'
 import { awaitTimer, type Clock } from '#time/clock.ts'
 
-/** A clock that only a test advances. Due timers run in their order. */
-export type HandClock = Clock & {
-  /** Advances the time and runs all due timers and the work that follows from them. */
-  pass(ms: number): Promise<void>
-  /** Advances the time without running any timer. */
-  leap(ms: number): void
-  /** Lets all work finish that needs no time. */
-  settle(): Promise<void>
-  /** Resolves as soon as exactly `count` timers are due `ms` from now. */
-  awaited(ms: number, count?: number): Promise<void>
-  /** Whether a timer is due `ms` from now. */
-  isAwaited(ms: number): boolean
-}
+export type HandClock = ReturnType<typeof handClock>
 
-export function handClock(start = 0): HandClock {
+/** A clock that only a test advances. Due timers run in their order. */
+export function handClock(start = 0) {
   let time = start
   const due = new Set<{ readonly at: number; readonly work: () => void }>()
   const after: Clock['after'] = (ms, work) => {
@@ -23,17 +12,22 @@ export function handClock(start = 0): HandClock {
     due.add(item)
     return () => due.delete(item)
   }
-  return {
+  const clock: Clock = {
     now: () => time,
     elapsed: () => time,
     after,
     sleep: (ms, signal) => (ms <= 0 ? Promise.resolve() : awaitTimer(after, ms, signal)),
     random: () => 0.5,
+  }
+  return {
+    ...clock,
     settle,
-    leap: ms => {
+    /** Advances the time without running any timer. */
+    leap: (ms: number): void => {
       time += ms
     },
-    pass: async ms => {
+    /** Advances the time and runs all due timers and the work that follows from them. */
+    pass: async (ms: number): Promise<void> => {
       const end = time + ms
       for (;;) {
         const next = [...due].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0]
@@ -46,14 +40,13 @@ export function handClock(start = 0): HandClock {
       time = end
       await settle()
     },
-    isAwaited: ms => [...due].some(({ at }) => at === time + ms),
-    awaited: async (ms, count = 1) => {
-      await until(() => [...due].filter(({ at }) => at === time + ms).length === count, 0)
-    },
+    isAwaited: (ms: number) => [...due].some(({ at }) => at === time + ms),
+    /** Resolves as soon as exactly `count` timers are due `ms` from now. */
+    awaited: (ms: number, count = 1) => until(() => [...due].filter(({ at }) => at === time + ms).length === count, 0),
   }
 }
 
-/** Work that one turn of the event loop starts may run only in the next turn. */
+/** Lets all work finish that needs no time. Work that one turn of the event loop starts may run in the next turn. */
 async function settle(): Promise<void> {
   await turn()
   await turn()

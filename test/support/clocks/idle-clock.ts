@@ -1,10 +1,7 @@
 import type { Clock } from '#time/clock.ts'
 import { patientClock } from './patient-clock.ts'
 
-/**
- * A clock that advances by the slept time without waiting, and records the sleeps. Time-outs are those of
- * `patientClock`.
- */
+/** A clock that advances by the slept time without waiting. Time-outs are those of `patientClock`. */
 export function idleClock(): Clock & { readonly slept: readonly number[] } {
   let now = 0
   const slept: number[] = []

@@ -5,41 +5,32 @@ export type Asked = {
   /** Number of the request, from 1, in order of arrival. */
   readonly number: number
   readonly method: string
-  /** Path with the query. */
   readonly path: string
   readonly body: string
 }
 export type Answered = { readonly status: number; readonly body: string }
 
-/** The fate of a request. */
 export type Fate =
   | { readonly type: 'pass' }
   /** The connection is closed and the server never receives the request. */
   | { readonly type: 'cut-before' }
   /** The server handles the request, then the connection is closed. */
   | { readonly type: 'cut-after' }
-  /** The proxy itself answers. */
   | { readonly type: 'answer'; readonly with: Answered }
-  /** The proxy changes the server's answer. */
   | { readonly type: 'change'; readonly to: (answer: Answered) => Answered }
   /** The request is passed on when the promise resolves. */
   | { readonly type: 'hold'; readonly until: Promise<unknown> }
   /** The server handles this request and all earlier ones, then `run` runs. The client gets no answer. */
   | { readonly type: 'end'; readonly run: () => void }
 
-type Proxy = { readonly url: string; readonly asked: readonly Asked[]; close(): Promise<void> }
-
 export const pass: Fate = { type: 'pass' }
 
-/**
- * An HTTP proxy in front of a server, in which `fateOf` decides about every request. With `remember: false`,
- * `asked` stays empty, for runs of hours.
- */
+/** A proxy whose `fateOf` decides about every request. With `remember: false`, `asked` stays empty. */
 export async function openProxy(
   target: string | (() => string),
   fateOf: (asked: Asked) => Fate,
   { remember = true }: { readonly remember?: boolean } = {},
-): Promise<Proxy> {
+) {
   const asked: Asked[] = []
   let number = 0
   const underWay = new Set<Promise<Answered>>()
@@ -76,9 +67,9 @@ export async function openProxy(
   await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    asked: asked as readonly Asked[],
     close: () =>
-      new Promise(closed => {
+      new Promise<void>(closed => {
         server.close(() => closed())
         server.closeAllConnections()
       }),

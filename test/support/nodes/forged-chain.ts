@@ -76,7 +76,6 @@ function rehash(written: Written): void {
 }
 
 export type Forgery = {
-  /** Height of the altered block. */
   readonly height: number
   readonly alter: (block: Written) => void
   /** Whether all hashes are recomputed, from this block to the end of the chain. */
@@ -86,10 +85,7 @@ export type Forgery = {
 const readBlock = (recording: Recording, height: number): Written =>
   (JSON.parse(recording.blockText(height) ?? '') as { block: Written }).block
 
-/**
- * A recorded chain up to `end` in which one block is altered. Signatures and raw blocks stay as recorded,
- * because a forger can make neither.
- */
+/** A recorded chain with one altered block. Signatures and raw blocks stay, because a forger can make neither. */
 export function forgedChain(recording: Recording, forgery: Forgery, end: number): Recording {
   const texts = new Map<number, string>()
   let parent: Block | undefined
@@ -184,9 +180,7 @@ function ofTransaction(prefix: string, index: number): readonly Alteration[] {
   ]
 }
 
-/**
- * One alteration for every field of a block, of its base transaction, of another transaction, and of their receipts.
- */
+/** One alteration for every field of a block, of two transactions, and of their receipts. */
 export const alterations: readonly Alteration[] = [
   ...setting(block => block)('', blockFields),
   { field: 'transactions, the last one left out', alter: block => block.transactions.pop() },

@@ -6,10 +6,7 @@ import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../clocks/idle-clock.ts'
 import { loadOnce } from '../stores/loading.ts'
 
-/**
- * Loads without the pauses after failures, and without a batch that gets old. Returns the height, or what was
- * thrown.
- */
+/** Loads without pauses after failures or old batches. Returns the height, or what was thrown. */
 export async function loadUnpaused(
   urls: string | readonly string[],
   store: Store,

@@ -5,7 +5,6 @@ import { handClock } from '../clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from './faulty-node.ts'
 
 export const GENESIS = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
-/** The recorded chain. */
 export const OURS: ChainIdentity = { chainId: 1020, genesis: GENESIS }
 /** Hash of its last block, 4851. */
 export const LAST_HASH = '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
@@ -16,14 +15,12 @@ export const hangs: Fault = () => new Promise<never>(() => undefined)
 export const refuses: Fault = () => new Response('busy', { status: 503 })
 
 /** Two watched nodes, the sick one listed first. */
-export async function pair(
-  options: Partial<NodeOptions> & {
-    readonly sickTo?: number
-    readonly wellTo?: number
-    readonly start?: number
-  } = {},
-) {
-  const { sickTo, wellTo, start, ...more } = options
+export async function pair({
+  sickTo,
+  wellTo,
+  start,
+  ...more
+}: Partial<NodeOptions> & { sickTo?: number; wellTo?: number; start?: number } = {}) {
   let fault: Fault = () => undefined
   const sick = await startFaultyNode((asked, truth) => fault(asked, truth), sickTo)
   const well = await startFaultyNode(undefined, wellTo)

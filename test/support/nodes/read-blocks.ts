@@ -56,14 +56,11 @@ export function at(match: (path: string) => boolean, fault: Fault, times = Numbe
   }
 }
 
-/** The node's own answer, changed. */
 export const changed =
   (change: (text: string) => string): Fault =>
   async (_, truth) =>
     json(change(await truth()))
 
-/** The same range of the recording. */
 export const slice = async ({ from, to }: Range) => (await recordedBlocks()).slice(from, to + 1)
 
-/** A request for block 1201 alone. */
 export const single = (path: string): boolean => path === '/getBlockByNumber/1201/true'

@@ -8,7 +8,6 @@ import { elementSpans, memberSpans } from '#chain/json-text.ts'
 import { openRecording, type RecordedCall, type Recording } from '#test/replay/recording.ts'
 import { ROOT } from '../root.ts'
 
-/** Folder of the recorded chain. */
 const RECORDING = join(ROOT, 'test/chain/devnet')
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
@@ -19,7 +18,6 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** The recording, opened once. */
 export const recording: () => Promise<Recording> = once(() => openRecording(RECORDING))
 
 /** Recorded calls of the node at the last height. */
@@ -90,12 +88,8 @@ export function parseTree(text: string): Tree {
 
 type Names<T> = ReadonlyMap<string, T>
 
-/**
- * The node's contract storage at the last height (`state.json`). Amounts are strings in smallest units unless noted.
- */
+/** The node's contract storage at the last height (`state.json`), amounts in smallest units unless noted. */
 export type Oracle = {
-  readonly height: number
-  readonly hash: string
   /** symbol → owner → amount, including rows of zero. */
   readonly balances: Names<Names<string>>
   /** symbol → owner → entries with `amount` and `ftime`, including expired ones. A list may be empty. */
@@ -119,31 +113,9 @@ export type Oracle = {
   readonly other: Names<Names<Names<Tree>>>
 }
 
-/** The state oracle, parsed once. */
 export const oracle: () => Promise<Oracle> = once(async () => {
   const text = gunzipSync(await readFile(join(RECORDING, 'state.json.gz'))).toString()
   const state = parseTree(text) as ReadonlyMap<string, Tree>
-  const part = <T extends Tree>(name: string): T => {
-    const value = state.get(name)
-    if (value === undefined) throw new Error(`state.json has no ${name}.`)
-    return value as T
-  }
-  return {
-    height: Number(part<string>('block_number')),
-    hash: part('block_hash'),
-    balances: part('balances'),
-    frozen: part('frozen'),
-    tokens: part('tokens'),
-    accounts: part('accounts'),
-    producers: part('producers'),
-    producerKeys: part('producer_keys'),
-    votes: part('votes'),
-    voterVotes: part('voter_votes'),
-    producerVotes: part('producer_votes'),
-    contracts: part('contracts'),
-    ramInfo: part('ram_info'),
-    gasPledges: part('gas_pledges'),
-    gasTotals: part('gas_totals'),
-    other: part('other'),
-  }
+  const named = [...state].map(([name, value]) => [name.replace(/_(\w)/g, (_, first) => first.toUpperCase()), value])
+  return Object.fromEntries(named) as Oracle
 })

@@ -5,11 +5,8 @@ import type { Replay } from '#test/replay/serve.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { replayed } from '../stores/loading.ts'
 
-/** A node that replays the recorded chain up to a block while the tests of a file run. */
-type ReplayedNode = { readonly url: string; readonly node: Node }
-
-/** Call this at the top level of a test file. `url` and `node` are available when the first test runs. */
-export function replayedNode(to?: number): ReplayedNode {
+/** A node that replays the recorded chain while the tests of a file run; to be called at its top level. */
+export function replayedNode(to?: number) {
   let replay: Replay
   let node: Node
   beforeAll(async () => {

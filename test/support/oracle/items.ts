@@ -1,7 +1,7 @@
 import { recordedBlocks } from '../nodes/recording.ts'
+import { readReceipts } from './receipts.ts'
 
 type Move = { readonly height: number; readonly from: string; readonly to: string }
-type TransactionPlace = { readonly height: number; readonly hash: string }
 type Item = { readonly owner: string; readonly metadata: string; readonly moves: readonly Move[] }
 
 /** Items of token721.iost by id, and the item count of each collection, by replaying the recorded receipts. */
@@ -9,8 +9,10 @@ export async function plainItems() {
   const items = new Map<string, Item>()
   const collections = new Map<string, number>()
   const movements: (Move & { readonly id: string; readonly hash: string })[] = []
-  const apply = ({ height, hash }: TransactionPlace, name: string, args: readonly string[]): void => {
+  const blocks = (await recordedBlocks()).map(({ block }) => block)
+  for (const { height, tx, name, args } of readReceipts(blocks, /^token721\.iost\/(\w+)$/)) {
     const [symbol = '', second = '', third = '', number = ''] = args
+    const { hash } = tx
     const count = collections.get(symbol) ?? 0
     if (name === 'create') collections.set(symbol, 0)
     else if (name === 'issue') {
@@ -25,23 +27,11 @@ export async function plainItems() {
       movements.push({ ...move, hash, id: `${symbol}/${number}` })
     }
   }
-  for (const { block } of await recordedBlocks())
-    for (const { receipt, hash } of block.transactions) {
-      if (receipt.statusCode !== 'SUCCESS') continue
-      for (const { funcName, content } of receipt.receipts) {
-        const [contract, name = ''] = funcName.split('/')
-        if (contract === 'token721.iost') apply({ height: block.height, hash }, name, JSON.parse(content) as string[])
-      }
-    }
   return { items, collections, movements }
 }
 
 /** The number of items an owner has in a collection, by `collection/owner`. */
 export function sharesOf(items: ReadonlyMap<string, { readonly owner: string }>): ReadonlyMap<string, number> {
-  const shares = new Map<string, number>()
-  for (const [id, { owner }] of items) {
-    const share = `${id.split('/')[0]}/${owner}`
-    shares.set(share, (shares.get(share) ?? 0) + 1)
-  }
-  return shares
+  const shares = Map.groupBy(items, ([id, { owner }]) => `${id.split('/')[0]}/${owner}`)
+  return new Map([...shares].map(([share, { length }]) => [share, length]))
 }

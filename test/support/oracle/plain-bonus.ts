@@ -1,45 +1,70 @@
+import { toUnits } from '#chain/amount.ts'
+import type { Receipt, Transaction } from '#chain/block.ts'
+
 /**
  * The bonuses that vote_producer.iost owes voters and producers, in the contract's own decimal arithmetic:
  * `×` and `+` are exact, a quotient is cut to 50 decimals, a result to 8. Amounts and votes are in 10^-8
- * IOST. Independent of `src/derive`.
+ * IOST. Independent of `src/derive`. `paid`: the amount that a withdrawal sent.
  */
-export type BonusEvent =
+type BonusEvent =
   /** A vote. Negative: votes that were withdrawn. */
   | { readonly kind: 'vote'; readonly voter: string; readonly producer: string; readonly change: bigint }
   /** topupVoterBonus: an amount for the voters of a producer. */
   | { readonly kind: 'voters'; readonly producer: string; readonly amount: bigint }
   /** topupCandidateBonus: an amount for all candidates. */
   | { readonly kind: 'candidates'; readonly amount: bigint }
-  | { readonly kind: 'voterWithdraw'; readonly voter: string }
+  | { readonly kind: 'voterWithdraw'; readonly voter: string; readonly paid: bigint }
   /** A producer withdrew its half. `amount` is the other half, for its voters. */
-  | { readonly kind: 'candidateWithdraw'; readonly producer: string; readonly amount: bigint }
+  | { readonly kind: 'candidateWithdraw'; readonly producer: string; readonly amount: bigint; readonly paid: bigint }
 
-/** Decimals of a quotient. */
+const BANK = 'vote_producer.iost'
+
+/** The bonus events in the receipts of a transaction, in order. */
+export const bonusEvents = ({ receipt }: Transaction): readonly BonusEvent[] =>
+  receipt.statusCode === 'SUCCESS'
+    ? receipt.receipts.flatMap((each, at) => eventOf(each, receipt.receipts[at + 1]) ?? [])
+    : []
+
+function eventOf({ funcName, content }: Receipt, next: Receipt | undefined): BonusEvent | undefined {
+  if (!funcName.startsWith(`${BANK}/`)) return undefined
+  const args = JSON.parse(content) as readonly string[]
+  const [first = '', second = '', third = ''] = Array.isArray(args) ? args : []
+  const units = (text: string): bigint => toUnits(text, 8)
+  switch (funcName.slice(BANK.length + 1)) {
+    case 'vote':
+      return { kind: 'vote', voter: first, producer: second, change: units(third) }
+    case 'unvote':
+      return { kind: 'vote', voter: first, producer: second, change: -units(third) }
+    case 'topupVoterBonus':
+      return { kind: 'voters', producer: first, amount: units(second) }
+    case 'topupCandidateBonus':
+      return { kind: 'candidates', amount: units(first) }
+    case 'candidateWithdraw':
+      return { kind: 'candidateWithdraw', producer: first, amount: units(third), paid: units(second) }
+    case 'voterWithdraw': {
+      const [, from, voter = '', amount = ''] = JSON.parse(next?.content ?? '[]') as readonly string[]
+      return from === BANK ? { kind: 'voterWithdraw', voter, paid: units(amount) } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
 const CUT = 50n
 const ONE = 10n ** CUT
-/** Votes below which a producer is no candidate: 2,100,000 IOST. */
 const CANDIDATE_VOTES = 210_000_000_000_000n
 
 /** The votes and mask of a pair of producer and voter, or of a candidate: `votes` in 10^-8, `mask` in 10^-58. */
 type Claim = { votes: bigint; mask: bigint }
 
-/** The bonuses of voters and producers. Each event changes them. */
-type VoteBonuses = {
-  apply(event: BonusEvent): void
-  /**
-   * The amount that a withdrawal would pay a voter, cut once, and the share of each producer in it, each cut
-   * separately.
-   */
-  ofVoter(voter: string): { readonly total: bigint; readonly parts: ReadonlyMap<string, bigint> }
-  /** The bonus of a producer. A withdrawal pays it half, and its voters the rest. */
-  ofCandidate(producer: string): bigint
-  /** The stored numbers of the contract: `coef` in 10^-50, `mask` in 10^-58. */
-  coef(producer: string): bigint
-  mask(producer: string, voter: string): bigint
+function claimIn(claims: Map<string, Claim>, name: string): Claim {
+  const known = claims.get(name) ?? { votes: 0n, mask: 0n }
+  claims.set(name, known)
+  return known
 }
 
 /** Replays the events of a chain from the first one. */
-export function voteBonuses(): VoteBonuses {
+export function voteBonuses() {
   const coefs = new Map<string, bigint>()
   const ballots = new Map<string, Map<string, Claim>>()
   const candidates = candidatesOf()
@@ -47,20 +72,21 @@ export function voteBonuses(): VoteBonuses {
   const claim = (voter: string, producer: string): Claim => {
     const own = ballots.get(voter) ?? new Map<string, Claim>()
     ballots.set(voter, own)
-    const known = own.get(producer) ?? { votes: 0n, mask: 0n }
-    own.set(producer, known)
-    return known
+    return claimIn(own, producer)
   }
   const add = (producer: string, amount: bigint): void => {
     const votes = candidates.votes(producer)
     if (votes > 0n) coefs.set(producer, coef(producer) + (amount * ONE) / votes)
   }
   return {
+    /** The stored numbers of the contract: `coef` in 10^-50, `mask` in 10^-58. */
     coef,
-    mask: (producer, voter) => ballots.get(voter)?.get(producer)?.mask ?? 0n,
-    ofCandidate: producer => cut(candidates.earning(producer)),
-    ofVoter: voter => earned(ballots.get(voter), coef),
-    apply: event => {
+    mask: (producer: string, voter: string): bigint => ballots.get(voter)?.get(producer)?.mask ?? 0n,
+    /** The bonus of a producer. A withdrawal pays it half, and its voters the rest. */
+    ofCandidate: (producer: string): bigint => cut(candidates.earning(producer)),
+    /** The amount that a withdrawal would pay a voter, and the share of each producer in it, each cut separately. */
+    ofVoter: (voter: string) => earned(ballots.get(voter), coef),
+    apply: (event: BonusEvent): void => {
       switch (event.kind) {
         case 'vote': {
           const own = claim(event.voter, event.producer)
@@ -105,16 +131,11 @@ function candidatesOf() {
   const claims = new Map<string, Claim>()
   let coef = 0n
   let all = 0n
-  const claim = (producer: string): Claim => {
-    const known = claims.get(producer) ?? { votes: 0n, mask: 0n }
-    claims.set(producer, known)
-    return known
-  }
   const key = (votes: bigint): bigint => (votes < CANDIDATE_VOTES ? 0n : votes)
   return {
-    votes: (producer: string): bigint => claims.get(producer)?.votes ?? 0n,
+    votes: (producer: string): bigint => claimIn(claims, producer).votes,
     vote: (producer: string, change: bigint): void => {
-      const own = claim(producer)
+      const own = claimIn(claims, producer)
       const more = key(own.votes + change) - key(own.votes)
       own.votes += change
       own.mask += coef * more
@@ -124,11 +145,11 @@ function candidatesOf() {
       if (all > 0n) coef += (amount * ONE) / all
     },
     withdraw: (producer: string): void => {
-      const own = claim(producer)
+      const own = claimIn(claims, producer)
       own.mask = coef * key(own.votes)
     },
     earning: (producer: string): bigint => {
-      const { votes, mask } = claims.get(producer) ?? { votes: 0n, mask: 0n }
+      const { votes, mask } = claimIn(claims, producer)
       return coef * key(votes) - mask
     },
   }

@@ -1,13 +1,9 @@
 import { toUnits } from '#chain/amount.ts'
-import type { Block, Transaction } from '#chain/block.ts'
+import type { Block } from '#chain/block.ts'
+import { readReceipts } from './receipts.ts'
 
-/**
- * The figures of each UTC day, computed from the blocks alone by their descriptions. Independent of
- * `src/derive`. RAM prices are left out: they are the chain's own at some block.
- */
+/** The figures of each UTC day, computed from the blocks alone, without RAM prices. Independent of `src/derive`. */
 export type PlainDay = ReturnType<typeof nothing>
-
-const MOVES = /^token\.iost\/(?:transfer|transferFreeze|issue|destroy)$/
 
 export function plainDays(blocks: Iterable<Block>): ReadonlyMap<string, PlainDay> {
   const days = new Map<string, PlainDay>()
@@ -15,7 +11,7 @@ export function plainDays(blocks: Iterable<Block>): ReadonlyMap<string, PlainDay
   let second = { at: -1n, transactions: 0 }
   for (const block of blocks) {
     const date = new Date(Number(block.time / 1_000_000n)).toISOString().slice(0, 10)
-    const day = days.get(date) ?? nothing()
+    const day: PlainDay = days.get(date) ?? nothing()
     days.set(date, day)
     day.blocks += 1
     const own = block.transactions.slice(block.height === 0 ? 0 : 1)
@@ -27,69 +23,66 @@ export function plainDays(blocks: Iterable<Block>): ReadonlyMap<string, PlainDay
       day.actions += tx.actions.length
       if (tx.receipt.statusCode !== 'SUCCESS') day.failed += 1
     }
-    for (const tx of block.transactions) {
-      day.gas_usage += tx.receipt.gasUsage
-      if (tx.receipt.statusCode !== 'SUCCESS' || tx.delay > 0n) continue
-      addEffects(day, tx)
-      table.see(block, tx)
-    }
-    // The contribute action that pays for the previous block.
-    if (block.height > 0 && lastContribute(block.transactions[0])) day.movements -= 1
+    for (const { receipt } of block.transactions) day.gas_usage += receipt.gasUsage
+    const applied = { ...block, transactions: block.transactions.filter(({ delay }) => delay === 0n) }
+    addEffects(day, applied)
+    table.see(applied)
     day.votes = table.votes()
   }
   return days
 }
 
 const nothing = () => ({
-  ...{ blocks: 0, transactions: 0, failed: 0, actions: 0, movements: 0, new_accounts: 0, new_contracts: 0 },
-  ...{ gas_usage: 0n, iost_moved: 0n, ram_fees: 0n, votes: 0n, highest_tps: 0 },
+  blocks: 0,
+  transactions: 0,
+  failed: 0,
+  actions: 0,
+  movements: 0,
+  new_accounts: 0,
+  new_contracts: 0,
+  gas_usage: 0n,
+  iost_moved: 0n,
+  ram_fees: 0n,
+  votes: 0n,
+  highest_tps: 0,
 })
 
-function argumentsOf(text: string): readonly string[] {
-  const value: unknown = JSON.parse(text)
-  return Array.isArray(value) ? value.map(String) : []
-}
-
-function addEffects(day: PlainDay, tx: Transaction): void {
-  for (const { funcName, content } of tx.receipt.receipts) {
-    if (funcName === 'auth.iost/signUp') day.new_accounts += 1
-    if (!MOVES.test(funcName)) continue
-    day.movements += 1
-    const [token, from, to] = argumentsOf(content)
+function addEffects(day: PlainDay, block: Block): void {
+  const names = /^(?:token|auth)\.iost\/(signUp|transfer|transferFreeze|issue|destroy)$/
+  for (const { position, name, args } of readReceipts([block], names)) {
+    if (name === 'signUp') {
+      day.new_accounts += 1
+      continue
+    }
+    const [token, from, to = '', fourth = ''] = args
+    // The contribute action pays for the previous block.
+    if (block.height === 0 || position > 0 || name !== 'issue' || token !== 'contribute') day.movements += 1
     if (token !== 'iost') continue
-    const [, second = '', third = '', fourth = ''] = argumentsOf(content)
-    const amount = toUnits(/issue|destroy/.test(funcName) ? third : fourth, 8)
+    const amount = toUnits(name === 'issue' || name === 'destroy' ? to : fourth, 8)
     day.iost_moved += amount
-    if (from === 'ram.iost' && to === 'deadaddr' && second !== '') day.ram_fees += amount
+    if (from === 'ram.iost' && to === 'deadaddr') day.ram_fees += amount
   }
-  for (const { contract, actionName } of tx.actions)
-    if (contract === 'system.iost' && /^(?:setCode|initSetCode)$/.test(actionName)) day.new_contracts += 1
+  for (const { actions, receipt } of block.transactions)
+    for (const { contract, actionName } of receipt.statusCode === 'SUCCESS' ? actions : [])
+      if (contract === 'system.iost' && /^(?:setCode|initSetCode)$/.test(actionName)) day.new_contracts += 1
 }
 
-const lastContribute = (base: Transaction | undefined): boolean =>
-  base?.publisher === 'base.iost' &&
-  base.receipt.receipts.some(
-    ({ funcName, content }) => funcName === 'token.iost/issue' && argumentsOf(content)[0] === 'contribute',
-  )
-
-/** The producers in the table, and their votes. */
 function producerTable() {
   const registered = new Set<string>()
   const votes = new Map<string, bigint>()
   return {
-    see: ({ height }: Block, tx: Transaction): void => {
-      if (height === 0)
-        for (const { actionName, data } of tx.actions)
-          if (actionName === 'initProducer') registered.add(argumentsOf(data)[0] ?? '')
-      for (const { funcName, content } of tx.receipt.receipts) {
-        const [contract, name = ''] = funcName.split('/')
-        if (contract !== 'vote_producer.iost') continue
-        const [first = '', second = '', third = ''] = argumentsOf(content)
+    see: (block: Block): void => {
+      for (const { actionName, data } of block.height === 0 ? (block.transactions[0]?.actions ?? []) : [])
+        if (actionName === 'initProducer') registered.add(String(JSON.parse(data)[0]))
+      const names = /^vote_producer\.iost\/(applyRegister|unregister|vote|unvote)$/
+      for (const { name, args } of readReceipts([block], names)) {
+        const [first = '', second = '', third = ''] = args
         if (name === 'applyRegister') registered.add(first)
-        if (name === 'unregister') registered.delete(first)
-        if (name !== 'vote' && name !== 'unvote') continue
-        const units = toUnits(third, 8)
-        votes.set(second, (votes.get(second) ?? 0n) + (name === 'vote' ? units : -units))
+        else if (name === 'unregister') registered.delete(first)
+        else {
+          const units = toUnits(third, 8)
+          votes.set(second, (votes.get(second) ?? 0n) + (name === 'vote' ? units : -units))
+        }
       }
     },
     votes: (): bigint => [...registered].reduce((sum, name) => sum + (votes.get(name) ?? 0n), 0n),

@@ -1,6 +1,5 @@
 import type { PlainRow } from './plain-records.ts'
 
-/** The conditions on a row, in the terms of the API. */
 export type PlainFilter = {
   readonly direction?: 'in' | 'out'
   readonly counterparty?: string
@@ -12,7 +11,6 @@ export type PlainFilter = {
   readonly min_amount?: string
 }
 
-/** The sender and the recipient of the movement of a row. */
 function partiesOf({ action, moved }: PlainRow): readonly [giver: unknown, taker: unknown] {
   if (moved === undefined) return [undefined, undefined]
   const [first, second] = moved.between
@@ -20,16 +18,12 @@ function partiesOf({ action, moved }: PlainRow): readonly [giver: unknown, taker
   return action === 'destroy' ? [first, undefined] : [first, second]
 }
 
-/** A decimal number as an integer of the smallest possible unit. */
 function units(text: string): bigint {
   const [whole = '', part = ''] = text.split('.')
   return BigInt(whole + part.padEnd(18, '0'))
 }
 
-/**
- * Whether a row passes the filter from the view of an account. Without an account: of anyone who deals with
- * the counterparty.
- */
+/** Whether a row passes the filter from the view of an account, or of anyone who deals with the counterparty. */
 export function plainPasses(row: PlainRow, side: string | undefined, filter: PlainFilter): boolean {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filter
   const [giver, taker] = partiesOf(row)
@@ -47,9 +41,7 @@ export function plainPasses(row: PlainRow, side: string | undefined, filter: Pla
     failed && row.status !== 'SUCCESS',
     memo === undefined ? undefined : row.facts.memo === memo,
     memo_prefix === undefined ? undefined : row.facts.memo?.startsWith(memo_prefix) === true,
-    min_amount === undefined
-      ? undefined
-      : row.facts.amount !== undefined && units(row.facts.amount) >= units(min_amount),
+    min_amount === undefined ? undefined : units(row.facts.amount ?? '-1') >= units(min_amount),
   ]
   return rules.every(rule => rule !== false)
 }

@@ -1,51 +1,36 @@
 import { toUnits } from '#chain/amount.ts'
 import type { Block } from '#chain/block.ts'
 import type { PlainPast } from './plain-past.ts'
-
-/** The activity of a token on a day, in 10^-18 of the token. Independent of `src/derive`. */
-type PlainTokenDay = { transfers: number; volume: bigint; issued: bigint; destroyed: bigint }
+import { readReceipts } from './receipts.ts'
 
 const DAY_MS = 86_400_000n
 
 export const plainDate = (time: bigint): string =>
   new Date(Number(time / 1_000_000n / DAY_MS) * Number(DAY_MS)).toISOString().slice(0, 10)
 
-/** One receipt that moved a token: day, token, sender and recipient. */
-type Moved = {
-  readonly date: string
-  readonly kind: string
-  readonly token: string
-  readonly from: string
-  readonly to: string
-  readonly amount: bigint
-  /** It pays for the previous block and belongs to no request of an account. */
-  readonly isOwn: boolean
+/** The receipts that moved a token: day, token, sender and recipient, or '' for none. */
+function* movedIn(blocks: Iterable<Block>) {
+  const moves = /^token\.iost\/(transfer|transferFreeze|issue|destroy)$/
+  for (const { height, time, position, tx, name: kind, args } of readReceipts(blocks, moves)) {
+    if (tx.delay !== 0n) continue
+    const [token = '', first = '', second = '', third = ''] = args
+    // It pays for the previous block and belongs to no request of an account.
+    const isOwn = height > 0 && position === 0 && token === 'contribute'
+    const of = { date: plainDate(time), kind, token, isOwn }
+    if (kind === 'issue') yield { ...of, from: '', to: first, amount: toUnits(second, 18) }
+    else if (kind === 'destroy') yield { ...of, from: first, to: '', amount: toUnits(second, 18) }
+    else yield { ...of, from: first, to: second, amount: toUnits(third, 18) }
+  }
 }
 
-const movedIn = function* (blocks: Iterable<Block>): Generator<Moved> {
-  for (const { height, time, transactions } of blocks)
-    for (const [position, tx] of transactions.entries()) {
-      if (tx.receipt.statusCode !== 'SUCCESS' || tx.delay !== 0n) continue
-      for (const { funcName, content } of tx.receipt.receipts) {
-        const kind = /^token\.iost\/(transfer|transferFreeze|issue|destroy)$/.exec(funcName)?.[1]
-        if (kind === undefined) continue
-        const [token = '', first = '', second = '', third = ''] = (JSON.parse(content) as unknown[]).map(String)
-        const isOwn = height > 0 && position === 0 && token === 'contribute'
-        const date = plainDate(time)
-        if (kind === 'issue') yield { date, kind, token, from: '', to: first, amount: toUnits(second, 18), isOwn }
-        else if (kind === 'destroy')
-          yield { date, kind, token, from: first, to: '', amount: toUnits(second, 18), isOwn }
-        else yield { date, kind, token, from: first, to: second, amount: toUnits(third, 18), isOwn }
-      }
-    }
-}
+const NO_TOKEN_DAY = { transfers: 0, volume: 0n, issued: 0n, destroyed: 0n }
 
-/** The days with activity of each token, by `token/date`. */
-export function plainTokenDays(blocks: Iterable<Block>): ReadonlyMap<string, PlainTokenDay> {
-  const days = new Map<string, PlainTokenDay>()
+/** The activity of each token on each day with any, by `token/date`, in 10^-18 of the token. */
+export function plainTokenDays(blocks: Iterable<Block>): ReadonlyMap<string, typeof NO_TOKEN_DAY> {
+  const days = new Map<string, typeof NO_TOKEN_DAY>()
   for (const { date, kind, token, amount } of movedIn(blocks)) {
     const id = `${token}/${date}`
-    const day = days.get(id) ?? { transfers: 0, volume: 0n, issued: 0n, destroyed: 0n }
+    const day = days.get(id) ?? { ...NO_TOKEN_DAY }
     days.set(id, day)
     if (kind === 'issue') day.issued += amount
     else if (kind === 'destroy') day.destroyed += amount
@@ -73,14 +58,14 @@ export function plainCounterparties(blocks: Iterable<Block>): ReadonlyMap<string
   return days
 }
 
-type PlainFlows = { in: bigint; out: bigint; movements_in: number; movements_out: number }
+const NO_FLOWS = { in: 0n, out: 0n, movements_in: 0, movements_out: 0 }
 
 /** The amounts an owner received and sent on each day, by date, in the smallest unit of the token. */
-export function plainFlows({ changes, times }: PlainPast, id: string): ReadonlyMap<string, PlainFlows> {
-  const days = new Map<string, PlainFlows>()
+export function plainFlows({ changes, times }: PlainPast, id: string): ReadonlyMap<string, typeof NO_FLOWS> {
+  const days = new Map<string, typeof NO_FLOWS>()
   for (const { height, change } of changes.get(id) ?? []) {
     const date = plainDate(times[height] ?? 0n)
-    const day = days.get(date) ?? { in: 0n, out: 0n, movements_in: 0, movements_out: 0 }
+    const day = days.get(date) ?? { ...NO_FLOWS }
     days.set(date, day)
     if (change > 0n) {
       day.in += change

@@ -22,14 +22,15 @@ function moveIn(receipt: Receipt): Move | undefined {
     : undefined
 }
 
-/** Receipts that say what the movements beside them were for, besides voterWithdraw. */
-const TELLING: ReadonlySet<string> = new Set([
-  'vote_producer.iost/vote',
-  'vote_producer.iost/unvote',
-  'vote_producer.iost/candidateWithdraw',
-  'gas.iost/pledge',
-  'gas.iost/unpledge',
-  'token.iost/destroy',
+/** What the movements around a receipt were for: label, parties, the argument with the amount. */
+type Told = (args: readonly string[]) => readonly [label: 'stake' | 'Reward', from: string, to: string, amount: string]
+
+const TOLD = new Map<string, Told>([
+  ['vote_producer.iost/vote', ([voter = '', , amount = '']) => ['stake', voter, 'vote.iost', amount]],
+  ['vote_producer.iost/unvote', ([voter = '', , amount = '']) => ['stake', 'vote.iost', voter, amount]],
+  ['gas.iost/pledge', ([pledger = '', , amount = '']) => ['stake', pledger, 'gas.iost', amount]],
+  ['gas.iost/unpledge', ([pledger = '', , amount = '']) => ['stake', 'gas.iost', pledger, amount]],
+  ['vote_producer.iost/candidateWithdraw', ([to = '', amount = '']) => ['Reward', 'vote_producer.iost', to, amount]],
 ])
 
 /** Labels the nearest movement of that kind which has no label yet. */
@@ -56,19 +57,14 @@ function movesOf({ receipt: { receipts } }: Transaction): readonly Move[] {
       mark(after, 'Reward', { from: 'vote_producer.iost' })
       continue
     }
-    const [first = '', second, third] = TELLING.has(receipt.funcName) ? argumentsOf(receipt) : []
-    if (receipt.funcName === 'vote_producer.iost/vote')
-      mark(before, 'stake', { from: first, to: 'vote.iost', units: unitsOf(third) })
-    if (receipt.funcName === 'vote_producer.iost/unvote')
-      mark(before, 'stake', { from: 'vote.iost', to: first, units: unitsOf(third) })
-    if (receipt.funcName === 'gas.iost/pledge')
-      mark(before, 'stake', { from: first, to: 'gas.iost', units: unitsOf(third) })
-    if (receipt.funcName === 'gas.iost/unpledge')
-      mark(before, 'stake', { from: 'gas.iost', to: first, units: unitsOf(third) })
-    if (receipt.funcName === 'vote_producer.iost/candidateWithdraw')
-      mark(before, 'Reward', { from: 'vote_producer.iost', to: first, units: unitsOf(second) })
-    if (receipt.funcName === 'token.iost/destroy' && first === 'contribute')
-      mark(after, 'Reward', { from: 'bonus.iost', to: second ?? '', units: unitsOf(third) })
+    const told = TOLD.get(receipt.funcName)
+    if (told !== undefined) {
+      const [label, from, to, amount] = told(argumentsOf(receipt))
+      mark(before, label, { from, to, units: unitsOf(amount) })
+    } else if (receipt.funcName === 'token.iost/destroy') {
+      const [token, to = '', amount] = argumentsOf(receipt)
+      if (token === 'contribute') mark(after, 'Reward', { from: 'bonus.iost', to, units: unitsOf(amount) })
+    }
   }
   return moves.flatMap(move => move ?? [])
 }
@@ -77,9 +73,9 @@ function movesOf({ receipt: { receipts } }: Transaction): readonly Move[] {
 export function plainLines(blocks: Iterable<Block>): ReadonlyMap<string, readonly PlainLine[]> {
   const lines = new Map<string, PlainLine[]>()
   const add = (account: string, line: PlainLine): void => {
-    const known = lines.get(account)
-    if (known === undefined) lines.set(account, [line])
-    else known.push(line)
+    const own = lines.get(account) ?? []
+    lines.set(account, own)
+    own.push(line)
   }
   for (const { transactions } of blocks)
     for (const tx of transactions) {

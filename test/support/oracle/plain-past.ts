@@ -17,7 +17,6 @@ export type PlainPast = {
   readonly times: readonly bigint[]
 }
 
-/** A receipt's arguments, with numbers as text. */
 const argumentsOf = (content: string): readonly string[] =>
   (
     JSON.parse(content, (_key, value: unknown, context?: { source?: string }) =>
@@ -29,11 +28,6 @@ const argumentsOf = (content: string): readonly string[] =>
 function unitsIn(text: string, decimals: number): bigint {
   const [whole = '0', part = ''] = text.split('.')
   return BigInt(whole + part.slice(0, decimals).padEnd(decimals, '0'))
-}
-
-function decimalsOf(config: string): number {
-  const { decimal } = JSON.parse(Buffer.from(config, 'base64').toString()) as { decimal?: number }
-  return decimal ?? 8
 }
 
 /** Collects every change from the blocks, starting with genesis. */
@@ -61,7 +55,7 @@ export function plainPast(blocks: Iterable<Block>): PlainPast {
         const units = (text: string): bigint => unitsIn(text, decimals.get(token) ?? 8)
         switch (funcName.slice('token.iost/'.length)) {
           case 'create':
-            decimals.set(token, decimalsOf(third))
+            decimals.set(token, JSON.parse(Buffer.from(third, 'base64').toString()).decimal ?? 8)
             break
           case 'issue':
             add(token, first, units(second))
@@ -102,27 +96,22 @@ function noteOwners(tx: Transaction, owners: Map<string, string>): void {
     if (contract === 'system.iost' && actionName === 'setCode') owners.set(`Contract${tx.hash}`, tx.publisher)
 }
 
-/** An owner's changes prepared for queries at any height: running sums, and the frozen amounts. */
-type Summed = { readonly sums: readonly bigint[]; readonly frozen: readonly PlainChange[] }
+/** Running sums and frozen amounts, computed once per owner: summing a busy owner at every height takes minutes. */
+const known = new WeakMap<readonly PlainChange[], { sums: readonly bigint[]; frozen: readonly PlainChange[] }>()
 
-/** Computed once per owner: summing all changes of a busy owner at every height takes minutes. */
-const summed = new WeakMap<readonly PlainChange[], Summed>()
-
-function summedOf(changes: readonly PlainChange[]): Summed {
-  const known = summed.get(changes)
-  if (known !== undefined) return known
+function sumChanges(changes: readonly PlainChange[]) {
   let sum = 0n
   const sums = changes.map(({ change }) => {
     sum += change
     return sum
   })
   const made = { sums, frozen: changes.filter(({ until }) => until !== undefined) }
-  summed.set(changes, made)
+  known.set(changes, made)
   return made
 }
 
-/** Number of changes up to a height. The changes are in the order of the chain. */
-function countUpTo(changes: readonly PlainChange[], height: number): number {
+/** The number of changes or rows up to a height. They are in the order of the chain. */
+export function countUpTo(changes: readonly { readonly height: number }[], height: number): number {
   let [from, to] = [0, changes.length]
   while (from < to) {
     const middle = (from + to) >> 1
@@ -136,7 +125,7 @@ function countUpTo(changes: readonly PlainChange[], height: number): number {
 export function plainHeld({ changes, times }: PlainPast, id: string, height: number) {
   const now = times[height] ?? 0n
   const all = changes.get(id) ?? []
-  const { sums, frozen: everFrozen } = summedOf(all)
+  const { sums, frozen: everFrozen } = known.get(all) ?? sumChanges(all)
   const total = sums[countUpTo(all, height) - 1] ?? 0n
   const list = everFrozen
     .flatMap(({ height: at, change, own = change, until = 0n }) =>

@@ -1,6 +1,7 @@
 import type { Block, Receipt, Transaction } from '#chain/block.ts'
+import { toIso } from '#chain/time.ts'
+import { recordedBlocks } from '../nodes/recording.ts'
 
-/** The fields of a row that describe its movement or the names in its call. */
 type PlainFacts = {
   readonly amount?: string
   readonly token?: string
@@ -10,10 +11,7 @@ type PlainFacts = {
   readonly token_id?: string
 }
 
-/**
- * The rows of every list, computed from the blocks alone in the simplest way, to be compared with the
- * service's lists. Independent of `src/derive`.
- */
+/** A row of a list, computed from the blocks alone in the simplest way. Independent of `src/derive`. */
 export type PlainRow = {
   readonly height: number
   readonly hash: string
@@ -28,29 +26,20 @@ export type PlainRow = {
   readonly time: bigint
   readonly ownAction: boolean
   readonly publisher: string
-  /** The account that a signUp row created. */
   readonly created?: string
   /** The token that the row moved, and the sender and recipient, whether or not these names can exist. */
   readonly moved?: { readonly token: string; readonly between: readonly unknown[] }
-  /** The fields that describe the movement or the names in the call. */
   readonly facts: PlainFacts
-  /** The contract that the row deployed. */
   readonly deployed?: string
 }
 
-const MOVEMENTS = new Set([
-  'token.iost/transfer',
-  'token.iost/transferFreeze',
-  'token.iost/issue',
-  'token.iost/destroy',
-  'auth.iost/signUp',
-])
 const AMOUNT_AT = new Map([
   ['token.iost/transfer', 3],
   ['token.iost/transferFreeze', 3],
   ['token.iost/issue', 2],
   ['token.iost/destroy', 2],
 ])
+const MOVEMENTS = new Set([...AMOUNT_AT.keys(), 'auth.iost/signUp'])
 const SYSTEM = new Set(
   'system token token721 gas issue auth domain bonus vote vote_producer base exchange ram'
     .split(' ')
@@ -69,12 +58,8 @@ function argumentsOf(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** `"0012.34500"` with 2 decimals is 12.34. */
-function cut(amount: unknown, decimals: number): string {
-  if (typeof amount !== 'string' || !/^\d*\.?\d*$/.test(amount)) return `?${JSON.stringify(amount)}`
-  const [whole = '', part = ''] = amount.split('.')
-  return `${whole.replace(/^0+/, '')}.${part.slice(0, decimals).replace(/0+$/, '')}`
-}
+const cut = (amount: unknown, decimals: number): string =>
+  typeof amount === 'string' && /^\d*\.?\d*$/.test(amount) ? plain(amount, decimals) : `?${JSON.stringify(amount)}`
 
 const possible = (name: unknown): name is string =>
   typeof name === 'string' &&
@@ -82,45 +67,28 @@ const possible = (name: unknown): name is string =>
     name,
   )
 
+/** The arguments that name the sender and the recipient of a call. */
+const PAIRS = new Map<string, readonly [from: number, to: number]>([
+  ...['token.iost/transfer', 'token.iost/transferFreeze', 'token721.iost/transfer'].map(
+    name => [name, [1, 2]] as const,
+  ),
+  ...['gas.iost/pledge', 'vote_producer.iost/vote'].map(name => [name, [0, 1]] as const),
+  ...['ram.iost/buy', 'ram.iost/sell', 'ram.iost/lend'].map(name => [name, [0, 1]] as const),
+  ...['gas.iost/unpledge', 'vote_producer.iost/unvote'].map(name => [name, [1, 0]] as const),
+])
+
 function parties(name: string, data: string, publisher: string): readonly [from: string, to: string] {
-  const contract = name.slice(0, name.indexOf('/'))
   const args = argumentsOf(data) ?? []
-  const at = (n: number): string | undefined => (possible(args[n]) ? args[n] : undefined)
-  const pair = (a: number, b: number): readonly [string, string] => {
-    const [from, to] = [at(a), at(b)]
-    return from === undefined || to === undefined ? [publisher, contract] : [from, to]
-  }
-  const one = (a: number, make: (name: string) => readonly [string, string]): readonly [string, string] => {
-    const name = at(a)
-    return name === undefined ? [publisher, contract] : make(name)
-  }
-  switch (name) {
-    case 'token.iost/transfer':
-    case 'token.iost/transferFreeze':
-    case 'token721.iost/transfer':
-      return pair(1, 2)
-    case 'token.iost/issue':
-    case 'token721.iost/issue':
-      return one(1, to => ['', to])
-    case 'token.iost/destroy':
-      return one(1, from => [from, ''])
-    case 'gas.iost/pledge':
-    case 'vote_producer.iost/vote':
-    case 'ram.iost/buy':
-    case 'ram.iost/sell':
-    case 'ram.iost/lend':
-      return pair(0, 1)
-    case 'gas.iost/unpledge':
-    case 'vote_producer.iost/unvote':
-      return pair(1, 0)
-    case 'auth.iost/signUp':
-      return one(0, to => [publisher, to])
-  }
-  if (contract === 'auth.iost' || contract === 'vote_producer.iost' || contract === 'bonus.iost') {
-    const to = at(0)
-    if (to !== undefined && to !== publisher) return [publisher, to]
-  }
-  return [publisher, contract]
+  const [first, second] = args.map(arg => (possible(arg) ? arg : undefined))
+  const otherwise = [publisher, name.slice(0, name.indexOf('/'))] as const
+  const [from, to] = PAIRS.get(name)?.map(at => args[at]) ?? []
+  if (PAIRS.has(name)) return possible(from) && possible(to) ? [from, to] : otherwise
+  if (name === 'token.iost/issue' || name === 'token721.iost/issue') return second ? ['', second] : otherwise
+  if (name === 'token.iost/destroy') return second ? [second, ''] : otherwise
+  if (name === 'auth.iost/signUp') return first ? [publisher, first] : otherwise
+  return first && first !== publisher && /^(?:auth|vote_producer|bonus)\.iost\//.test(name)
+    ? [publisher, first]
+    : otherwise
 }
 
 export type PlainChain = {
@@ -146,9 +114,9 @@ export function plainChain(blocks: readonly Block[]): PlainChain {
         const row = isNew ? { ...plain, deployed: id } : plain
         rows.push(row)
         for (const key of keysOf(row, contracts)) {
-          const list = lists.get(key)
-          if (list === undefined) lists.set(key, [row])
-          else list.push(row)
+          const list = lists.get(key) ?? []
+          lists.set(key, list)
+          list.push(row)
         }
       }
       if (tx.receipt.statusCode === 'SUCCESS')
@@ -180,7 +148,6 @@ function learnTokens(tx: Transaction, decimals: Map<string, number>): void {
   }
 }
 
-/** An action's text with its amount cut to the token's decimals. */
 function meaningOf(name: string, data: string, decimals: ReadonlyMap<string, number>): string {
   const args = argumentsOf(data)
   const amountAt = AMOUNT_AT.get(name)
@@ -195,75 +162,46 @@ function rowsOf(block: Block, tx: Transaction, decimals: ReadonlyMap<string, num
   const meaning = (name: string, data: string): string => meaningOf(name, data, decimals)
   const receipts = success ? tx.receipt.receipts.filter(({ funcName }) => MOVEMENTS.has(funcName)) : []
   const owned = new Set<number>()
-  const fixed = { height: block.height, hash: tx.hash, time: block.time, publisher: tx.publisher }
+  const { statusCode: status } = tx.receipt
+  const fixed = { height: block.height, hash: tx.hash, time: block.time, publisher: tx.publisher, status }
   const rows: PlainRow[] = []
-  if (!base)
-    tx.actions.forEach(({ contract, actionName, data }, at) => {
-      const name = `${contract}/${actionName}`
-      const wanted = MOVEMENTS.has(name) ? meaning(name, data) : undefined
-      const own =
-        wanted === undefined
-          ? -1
-          : receipts.findIndex(
-              (r, n) => !owned.has(n) && r.funcName === name && meaning(r.funcName, r.content) === wanted,
-            )
-      if (own >= 0) owned.add(own)
-      const [from, to] = parties(name, data, tx.publisher)
-      rows.push({
-        ...fixed,
-        index: at,
-        contract,
-        action: actionName,
-        data,
-        returned: tx.receipt.returns[at] ?? '',
-        status: tx.receipt.statusCode,
-        from,
-        to,
-        ownAction: true,
-        ...(own >= 0 && name === 'auth.iost/signUp' ? { created: to } : {}),
-        ...(own >= 0 ? movedBy(name, data) : {}),
-        facts: plainFacts(tx, own < 0 ? undefined : receipts[own], { name, data, decimals }),
-      })
-    })
-  receipts.forEach(({ funcName, content }, at) => {
-    if (owned.has(at)) return
-    if (base && funcName === 'token.iost/issue' && content.startsWith('["contribute"')) return
-    const slash = funcName.indexOf('/')
-    const [from, to] = parties(funcName, content, tx.publisher)
+  type Said = Pick<PlainRow, 'contract' | 'action' | 'data' | 'index' | 'returned' | 'ownAction'>
+  /** `own`: the receipt of the row's movement, if any. */
+  const add = (said: Said, own: Receipt | undefined): void => {
+    const { contract, action, data } = said
+    const name = `${contract}/${action}`
+    const [from, to] = parties(name, data, tx.publisher)
     rows.push({
-      ...fixed,
-      index: rows.length,
-      contract: funcName.slice(0, slash),
-      action: funcName.slice(slash + 1),
-      data: content,
-      returned: '',
-      status: tx.receipt.statusCode,
-      from,
-      to,
-      ownAction: false,
-      ...(funcName === 'auth.iost/signUp' ? { created: to } : {}),
-      ...movedBy(funcName, content),
-      facts: plainFacts(tx, { funcName, content }, { name: funcName, data: content, decimals }),
+      ...{ ...fixed, ...said, from, to },
+      ...(own !== undefined && name === 'auth.iost/signUp' ? { created: to } : {}),
+      ...(own === undefined ? {} : movedBy(name, data)),
+      facts: plainFacts(tx, own, { name, data, decimals }),
     })
-  })
+  }
+  for (const [index, { contract, actionName, data }] of base ? [] : tx.actions.entries()) {
+    const name = `${contract}/${actionName}`
+    const wanted = MOVEMENTS.has(name) ? meaning(name, data) : undefined
+    const isOwn = (r: Receipt, n: number) =>
+      !owned.has(n) && r.funcName === name && meaning(r.funcName, r.content) === wanted
+    const own = wanted === undefined ? -1 : receipts.findIndex(isOwn)
+    if (own >= 0) owned.add(own)
+    const returned = tx.receipt.returns[index] ?? ''
+    add({ contract, action: actionName, data, index, returned, ownAction: true }, receipts[own])
+  }
+  for (const [at, own] of receipts.entries()) {
+    if (owned.has(at) || (base && own.funcName === 'token.iost/issue' && own.content.startsWith('["contribute"')))
+      continue
+    const [contract = '', action = ''] = own.funcName.split('/')
+    add({ contract, action, data: own.content, index: rows.length, returned: '', ownAction: false }, own)
+  }
   return rows
 }
 
-type NamedCall = {
-  readonly name: string
-  readonly data: string
-  /** Decimals of the tokens, by symbol. */
-  readonly decimals: ReadonlyMap<string, number>
-}
-
-/**
- * Computed from receipts alone. `own`: the receipt of the row's movement, if any. For a call, all receipts of
- * its transaction are searched.
- */
+/** Computed from receipts alone. `own`: the receipt of the row's movement; for a call, all receipts are searched. */
 function plainFacts(
   tx: Transaction,
   own: Pick<Receipt, 'funcName' | 'content'> | undefined,
-  { name, data, decimals }: NamedCall,
+  { name, data, decimals }: { name: string; data: string; decimals: ReadonlyMap<string, number> },
 ): PlainFacts {
   if (own === undefined) {
     if (name.startsWith('token721.iost/')) return nftOf(tx, name, data)
@@ -326,10 +264,7 @@ function movedBy(name: string, data: string): Pick<PlainRow, 'moved'> {
   if (!name.startsWith('token.iost/')) return {}
   const [token, first, second] = argumentsOf(data) ?? []
   return {
-    moved: {
-      token: String(token),
-      between: name.startsWith('token.iost/transfer') ? [first, second] : [first],
-    },
+    moved: { token: String(token), between: name.startsWith('token.iost/transfer') ? [first, second] : [first] },
   }
 }
 
@@ -365,28 +300,23 @@ export type ListCall = {
   readonly params: Readonly<Record<string, string>>
 }
 
-/**
- * The call for a list's key. undefined for sub-accounts (`created/…`) and `contracts`, which are not lists of records.
- */
+/** The call for a list's key. undefined for `created/…` and `contracts`, which are not lists of records. */
 export function listCall(key: string): ListCall | undefined {
   const [kind, name = '', part = '', last = ''] = key.split('/')
+  const ofAccount = (more: ListCall['params']): ListCall => {
+    return { module: 'account', action: 'account-tx', params: { account: name, ...more } }
+  }
   switch (kind) {
     case 'account':
-      return { module: 'account', action: 'account-tx', params: { account: name } }
+      return ofAccount({})
     case 'moved':
-      return { module: 'account', action: 'account-tx', params: { account: name, token: part } }
-    case 'in': {
-      const token = part === '' ? {} : { token: part }
-      return { module: 'account', action: 'account-tx', params: { account: name, direction: 'in', ...token } }
-    }
+      return ofAccount({ token: part })
+    case 'in':
+      return ofAccount({ direction: 'in', ...(part === '' ? {} : { token: part }) })
     case 'called':
-      return {
-        module: 'account',
-        action: 'account-tx',
-        params: { account: name, func_name: `${part}/${last}` },
-      }
+      return ofAccount({ func_name: `${part}/${last}` })
     case 'failed':
-      return { module: 'account', action: 'account-tx', params: { account: name, failed: '1' } }
+      return ofAccount({ failed: '1' })
     case 'token':
       return { module: 'token', action: 'token-tx', params: { token: name } }
     case 'contract':
@@ -397,3 +327,28 @@ export function listCall(key: string): ListCall | undefined {
       return undefined
   }
 }
+
+let recorded: Promise<PlainChain> | undefined
+
+/** All rows and lists of the recorded chain, oldest first, computed from the blocks once per process. */
+export function plainRecording(): Promise<PlainChain> {
+  recorded ??= recordedBlocks().then(blocks => plainChain(blocks.map(({ block }) => block)))
+  return recorded
+}
+
+export const plainLists = async (): Promise<PlainChain['lists']> => (await plainRecording()).lists
+
+/** A plain row in the form of `compat=iostabc`, without `amount`. */
+export const shownPlainRow = (row: PlainRow) => ({
+  contract: row.contract,
+  action_name: row.action,
+  data: row.data,
+  block: String(row.height),
+  tx_hash: row.hash,
+  from: row.from,
+  to: row.to,
+  created_at: toIso(row.time),
+  index: row.index,
+  return: row.returned,
+  status_code: row.status,
+})

@@ -1,96 +1,57 @@
-import type { Service } from '../processes/service.ts'
+import { type Service, serviceOn } from '../processes/service.ts'
 import { seeded } from '../seeded.ts'
-import { plainLists, shownPlainRow } from './plain-lists.ts'
-import type { PlainRow } from './plain-records.ts'
-import { type ListCall, listCall } from './plain-records.ts'
+import { loadFrom, temporarySqlite } from '../stores/loading.ts'
+import { countUpTo } from './plain-past.ts'
+import { type ListCall, listCall, type PlainRow, plainLists, shownPlainRow } from './plain-records.ts'
 
-/** Results of a client that sent requests continuously. */
-export type Testimony = {
-  /** Some of the wrong answers. [] is expected. */
-  readonly wrong: readonly string[]
-  /** Number of answers by status. */
-  readonly statuses: Readonly<Record<number, number>>
-  /** Longest time between two answers with status 200, in milliseconds. */
-  readonly longestGapMs: number
-  /** Texts of answers with status 200, by height, then by path. */
-  readonly answers: ReadonlyMap<number, ReadonlyMap<string, string>>
-}
-
-export type Witness = {
-  /** Height of the last answer with status 200. −1: none yet. */
-  height(): number
-  /** Number of answers with status 200 so far. */
-  good(): number
-  /** Resolves at the next answer with that status to a request that is sent after this call. */
-  sees(status: number): Promise<void>
-  /** Stops sending requests. */
-  stop(): Promise<Testimony>
-}
+export type Witness = Awaited<ReturnType<typeof witness>>
+export type Testimony = Awaited<ReturnType<Witness['stop']>>
 
 type WitnessOptions = {
   readonly seed: number
-  /** Number of concurrent requests. */
   readonly askers?: number
   /** Expected statuses beside 200, such as 503 while the service is unavailable. */
   readonly also?: readonly number[]
-  /** Rankings are not paged beyond this many rows. */
-  readonly deepest?: number
 }
 
+/** Rankings are not paged beyond this many rows. */
+const DEEPEST = 200
 const MOST_TOLD = 10
-/**
- * After this many answers of one height in a row the requests slow down: nothing changes, and a server may be starting.
- */
+/** After this many answers of one height in a row the requests slow down: nothing changes. */
 const SOON_ENOUGH = 300
 const CALM_MS = 20
+/** Errors are answered at once. This pause leaves the processor to the server that is starting. */
 const AWAY_MS = 100
-
-/** The pause after an answer, by its status and the previous height: short while the chain grows. */
-function pacing(): (status: number, height: number) => Promise<void> {
-  let [unchanged, known] = [0, -1]
-  return async (status, height) => {
-    unchanged = height === known ? unchanged + 1 : 0
-    known = height
-    // Errors are answered at once. The pause leaves the processor to the server that is starting.
-    if (status !== 200) await Bun.sleep(AWAY_MS)
-    else if (unchanged > SOON_ENOUGH) await Bun.sleep(CALM_MS)
-  }
-}
 
 /**
  * Sends requests for lists, rankings, names and figures continuously and checks every answer. The height must
  * not decrease. Rows and total of a list must be those of the plain list at the answer's height. The same
  * request at the same height must have the same answer.
  */
-export async function witness(
-  service: Pick<Service, 'ask' | 'key' | 'lines'>,
-  options: WitnessOptions,
-): Promise<Witness> {
-  const lists = await plainLists()
-  const random = seeded(options.seed)
-  const questions = questionsOver(lists, random, options.deepest ?? 200)
+export async function witness(service: Pick<Service, 'ask' | 'key' | 'lines'>, options: WitnessOptions) {
+  const questions = questionsOver(await plainLists(), seeded(options.seed))
   const wrong: string[] = []
   const statuses: Record<number, number> = {}
   const answers = new Map<number, Map<string, string>>()
   let awaited: { readonly status: number; readonly from: number; readonly done: () => void }[] = []
-  let height = -1
-  let asked = 0
-  const pause = pacing()
-  let lastGood = performance.now()
-  let longestGapMs = 0
-  let stopping = false
-  const tell = (path: string, problem: string | undefined): void => {
-    if (problem !== undefined && wrong.length < MOST_TOLD) wrong.push(`${path}: ${problem}`)
+  let [height, asked, unchanged] = [-1, 0, 0]
+  let [lastGood, longestGapMs, stopping] = [performance.now(), 0, false]
+  const tell = (path: string, problem: string): void => {
+    if (wrong.length < MOST_TOLD) wrong.push(`${path}: ${problem}`)
   }
   const judgeGood = (path: string, text: string, at: number, floor: number, check: Check): void => {
     const now = performance.now()
     longestGapMs = Math.max(longestGapMs, now - lastGood)
     lastGood = now
     if (at < floor) tell(path, `height ${at} after ${floor}`)
+    unchanged = at === height ? unchanged + 1 : 0
     height = Math.max(height, at)
-    tell(path, otherBefore(answers, at, path, text))
+    const known = answers.get(at) ?? new Map<string, string>()
+    const before = known.get(path) ?? text
+    answers.set(at, known.set(path, text))
+    if (before !== text) tell(path, `two answers at height ${at}: ${before} and ${text}`)
     const problem = check(text, at)
-    tell(path, problem && `at height ${at}: ${problem}`)
+    if (problem !== undefined) tell(path, `at height ${at}: ${problem}`)
   }
   const askOnce = async (): Promise<void> => {
     const { path, check } = questions(height)
@@ -105,16 +66,20 @@ export async function witness(
     const seen = awaited.filter(one => one.status === status && number >= one.from)
     awaited = awaited.filter(one => !seen.includes(one))
     for (const { done } of seen) done()
-    await pause(status, height)
+    if (status !== 200) await Bun.sleep(AWAY_MS)
+    else if (unchanged > SOON_ENOUGH) await Bun.sleep(CALM_MS)
   }
   const asker = async (): Promise<void> => {
     while (!stopping) await askOnce()
   }
   const askers = Promise.all(Array.from({ length: options.askers ?? 2 }, asker))
   return {
+    /** Height of the last answer with status 200. −1: none yet. */
     height: () => height,
     good: () => statuses[200] ?? 0,
-    sees: status => new Promise(done => awaited.push({ status, from: asked, done })),
+    /** Resolves at the next answer with that status to a request that is sent after this call. */
+    sees: (status: number) => new Promise<void>(done => awaited.push({ status, from: asked, done })),
+    /** Stops sending requests. `longestGapMs`: between two answers with status 200; `answers`: by height and path. */
     stop: async () => {
       stopping = true
       await askers
@@ -123,22 +88,6 @@ export async function witness(
   }
 }
 
-/** The error when the same request had another answer at this height. The answer is stored. */
-function otherBefore(
-  answers: Map<number, Map<string, string>>,
-  height: number,
-  path: string,
-  text: string,
-): string | undefined {
-  const known = answers.get(height) ?? new Map<string, string>()
-  answers.set(height, known)
-  const before = known.get(path)
-  known.set(path, text)
-  if (before === undefined || before === text) return undefined
-  return `two answers at height ${height}: ${before} and ${text}`
-}
-
-/** The log message of a failed request. */
 const causeOf = ({ lines }: Pick<Service, 'lines'>, text: string): string =>
   lines
     .filter(({ fields }) => text.includes(`"request_id":"${fields['id']}"`))
@@ -156,7 +105,6 @@ const SIZES = [1, 7, 20, 100]
 function questionsOver(
   lists: ReadonlyMap<string, readonly PlainRow[]>,
   random: () => number,
-  deepest: number,
 ): (height: number) => Question {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const keys = [...lists.keys()].filter(key => listCall(key) !== undefined)
@@ -166,14 +114,14 @@ function questionsOver(
     const rows = lists.get(key) ?? []
     const size = pick(SIZES)
     const sort = pick(['asc', 'desc'] as const)
-    const page = 1 + Math.floor(random() * Math.ceil((countAt(rows, height) + 1) / size))
+    const page = 1 + Math.floor(random() * Math.ceil((countUpTo(rows, height) + 1) / size))
     const { module, action, params: named } = listCall(key) as ListCall
     const params = { ...named, page, size, sort, compat: 'iostabc', numbers: 'string' }
     return { path: pathOf(`${module}/get-${action}`, params), check: listCheck(rows, page, size, sort) }
   }
   const ranking = (call: string, params: object): Question => {
     const size = pick(SIZES)
-    const page = 1 + Math.floor((random() * deepest) / size)
+    const page = 1 + Math.floor((random() * DEEPEST) / size)
     return { path: pathOf(call, { ...params, page, size, compat: 'iostabc' }), check: fine }
   }
   return height => {
@@ -196,21 +144,10 @@ function pathOf(call: string, params: object): string {
   return `/api/?${query}`
 }
 
-/** The rows at or below a height. Rows are in the order of the chain. */
-function countAt(rows: readonly PlainRow[], height: number): number {
-  let [low, high] = [0, rows.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((rows[middle]?.height ?? 0) <= height) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 const listCheck =
   (rows: readonly PlainRow[], page: number, size: number, sort: 'asc' | 'desc'): Check =>
   (text, height) => {
-    const total = countAt(rows, height)
+    const total = countUpTo(rows, height)
     const [from, to] = [(page - 1) * size, Math.min(total, page * size)]
     const expected = (
       sort === 'asc'
@@ -227,3 +164,27 @@ const listCheck =
 
 const latestCheck: Check = (text, height) =>
   new RegExp(`"number":"?${height}\\b`).test(text) ? undefined : text.slice(0, 200)
+
+/**
+ * Some of a witness's answers that differ, in any character, from those of the other store when it is loaded
+ * undisturbed to the height of the answer. `url` is the node, which must still be at the same height.
+ */
+export async function secondOpinion(url: string, { answers }: Pick<Testimony, 'answers'>): Promise<readonly string[]> {
+  const other = await temporarySqlite()
+  const service = serviceOn(other.store)
+  const wrong: string[] = []
+  try {
+    for (const [height, texts] of [...answers].toSorted(([a], [b]) => a - b)) {
+      await loadFrom(url, other.store, { to: height })
+      for (const [path, text] of texts) {
+        const response = await service.ask(path, { headers: { 'x-api-key': service.key } })
+        const expected = await response.text()
+        if (expected !== text) wrong.push(`${path} at height ${height}: ${text}; expected ${expected}`)
+        if (wrong.length === 5) return wrong
+      }
+    }
+    return wrong
+  } finally {
+    await other.destroy()
+  }
+}

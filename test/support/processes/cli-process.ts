@@ -5,37 +5,15 @@ import { PROGRAM } from './program.ts'
 
 export const { PATH = '' } = process.env
 
-/** The command line as a process, in a folder of its own. */
-export type CliFolder = AsyncDisposable & {
-  readonly path: string
-  /** Starts a command, which runs until it ends or is stopped. */
-  start(args: readonly string[], environment?: Readonly<Record<string, string>>): Running
-  /** Starts a command and waits for its end. */
-  run(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Outcome>
-}
-
+export type CliFolder = Awaited<ReturnType<typeof cliFolder>>
+export type Running = ReturnType<typeof spawnIn>
 export type Outcome = { readonly code: number; readonly out: string; readonly err: string }
 
-export type Running = {
-  /** Resolves with the first line on stdout. Throws when the command ends without one. */
-  readonly firstLine: Promise<string>
-  /** Resolves as soon as the whole stdout contains the text. Throws when the command ends without it. */
-  says(text: string): Promise<void>
-  /** The same for stderr. */
-  logs(text: string): Promise<void>
-  /** Stdout so far. */
-  said(): string
-  /** Stderr so far. */
-  logged(): string
-  kill(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL'): void
-  readonly ended: Promise<Outcome>
-}
-
-/** A folder that `await using` removes, after it has ended the processes that run in it. */
-export async function cliFolder(program = PROGRAM): Promise<CliFolder> {
+/** The command line as processes in a folder that `await using` removes, after it has ended them. */
+export async function cliFolder(program = PROGRAM) {
   const path = await mkdtemp(join(tmpdir(), 'iostlens-cli-'))
   const running = new Set<Running>()
-  const start: CliFolder['start'] = (args, environment = {}) => {
+  const start = (args: readonly string[], environment: Readonly<Record<string, string>> = {}): Running => {
     const child = spawnIn(path, [...program, ...args], environment)
     running.add(child)
     return child
@@ -43,8 +21,8 @@ export async function cliFolder(program = PROGRAM): Promise<CliFolder> {
   return {
     path,
     start,
-    run: (args, environment) => start(args, environment).ended,
-    [Symbol.asyncDispose]: async () => {
+    run: (...how: Parameters<typeof start>): Promise<Outcome> => start(...how).ended,
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       for (const child of running) child.kill('SIGKILL')
       await Promise.all([...running].map(({ ended }) => ended))
       await rm(path, { recursive: true })
@@ -57,7 +35,7 @@ export function spawnIn(
   folder: string,
   command: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): Running {
+) {
   const child = Bun.spawn([...command], {
     cwd: folder,
     env: { PATH, ...environment },
@@ -67,7 +45,7 @@ export function spawnIn(
   })
   const out = heard(child.stdout)
   const err = heard(child.stderr)
-  const ended = (async () => {
+  const ended = (async (): Promise<Outcome> => {
     const [code] = await Promise.all([child.exited, out.ended, err.ended])
     return { code, out: out.text(), err: err.text() }
   })()
@@ -75,12 +53,14 @@ export function spawnIn(
   // Only some callers read this output.
   firstLine.catch(() => undefined)
   return {
+    /** Resolves with the first line on stdout. Throws when the command ends without one. */
     firstLine,
+    /** Resolves as soon as the whole stdout contains the text. Throws when the command ends without it. */
     says: out.waitFor,
     logs: err.waitFor,
     said: out.text,
     logged: err.text,
-    kill: signal => child.kill(signal),
+    kill: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL'): void => child.kill(signal),
     ended,
   }
 }

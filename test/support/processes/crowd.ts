@@ -1,8 +1,5 @@
-/** One keep-alive connection that sends one request after the other. */
-type Line = { ask(path: string): Promise<number>; close(): void }
-
-/** Opens a connection. `ask` returns the status of the answer. When the connection closes, its request fails. */
-async function openLine(url: URL, headers: Readonly<Record<string, string>> = {}): Promise<Line> {
+/** A keep-alive connection. `ask` returns the status of the answer, and fails when the connection closes. */
+async function openLine(url: URL, headers: Readonly<Record<string, string>>) {
   const more = Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
@@ -32,7 +29,7 @@ async function openLine(url: URL, headers: Readonly<Record<string, string>> = {}
     },
   })
   return {
-    ask: path => {
+    ask: (path: string): Promise<number> => {
       waiting = Promise.withResolvers<number>()
       socket.write(`GET ${path} HTTP/1.1\r\nHost: ${url.host}\r\n${more}\r\n`)
       return waiting.promise
@@ -41,32 +38,25 @@ async function openLine(url: URL, headers: Readonly<Record<string, string>> = {}
   }
 }
 
-/** Number of answers by status. */
-type Counts = ReadonlyMap<number, number>
-
-/** Connections that send requests without a pause until `stop`. */
+/** Connections that send requests without a pause until `stop`, which returns the number of answers by status. */
 export async function startCrowd(
   base: string,
   paths: readonly string[],
   connections: number,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<{ stop(): Promise<Counts> }> {
-  const url = new URL(base)
-  const lines = await Promise.all(Array.from({ length: connections }, () => openLine(url, headers)))
+  headers: Readonly<Record<string, string>>,
+) {
+  const lines = await Promise.all(Array.from({ length: connections }, () => openLine(new URL(base), headers)))
   const counts = new Map<number, number>()
   let isOver = false
   const work = lines.map(async (line, at) => {
-    try {
-      while (!isOver) {
-        const status = await line.ask(paths[at % paths.length] ?? '/')
-        counts.set(status, (counts.get(status) ?? 0) + 1)
-      }
-    } catch {
-      if (!isOver) counts.set(0, (counts.get(0) ?? 0) + 1)
+    while (!isOver) {
+      const status = await line.ask(paths[at % paths.length] ?? '/').catch(() => 0)
+      if (status !== 0 || !isOver) counts.set(status, (counts.get(status) ?? 0) + 1)
+      if (status === 0) return
     }
   })
   return {
-    stop: async () => {
+    stop: async (): Promise<ReadonlyMap<number, number>> => {
       isOver = true
       for (const line of lines) line.close()
       await Promise.all(work)

@@ -1,4 +1,3 @@
-/** An event of a feed. */
 export type FeedEvent = { readonly id: string | undefined; readonly event: string; readonly data: string }
 
 /** The events of a `text/event-stream`, parsed by html.spec.whatwg.org ("Server-sent events"), without comments. */

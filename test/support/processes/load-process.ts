@@ -1,28 +1,17 @@
-import { openElastic } from '#store/elastic/open-elastic.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { loadFrom } from '../stores/loading.ts'
-import { openTestState } from '../stores/test-state.ts'
+import { openNamed } from '../stores/test-state.ts'
 
 /**
  * A loader to be killed: `load-process.ts NODE_URL sqlite PATH TO DOCUMENTS` or `… elastic URL PREFIX
  * PARTITION TO DOCUMENTS`, with batches of at most DOCUMENTS documents and partitions of PARTITION. Prints a
  * line per committed batch. Exits with 0 when all blocks up to TO are loaded.
  */
-const [node = '', kind, ...rest] = process.argv.slice(2)
-const [to, documents = 1_000] = rest.slice(kind === 'sqlite' ? 1 : 3).map(Number)
+const [node = '', ...rest] = process.argv.slice(2)
+const place = rest.slice(0, rest[0] === 'sqlite' ? 2 : 4)
+const [to, documents = 1_000] = rest.slice(place.length).map(Number)
 // A batch consists of several parts, each with some blocks.
 const chunk = { documents: Math.ceil(documents / 4), bytes: Number.MAX_SAFE_INTEGER }
-const store =
-  kind === 'sqlite'
-    ? openSqlite({ path: rest[0] ?? '' })
-    : openElastic({
-        url: rest[0] ?? '',
-        prefix: rest[1] ?? '',
-        partitionDocuments: Number(rest[2]),
-        leaseMs: 600,
-        openStateFile: of => openTestState(rest[1] ?? '', of),
-        chunk,
-      })
+const store = openNamed(place, chunk)
 async function main(): Promise<void> {
   await loadFrom(node, store, {
     ...(to === undefined ? {} : { to }),

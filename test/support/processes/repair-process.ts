@@ -1,23 +1,12 @@
-import { openElastic } from '#store/elastic/open-elastic.ts'
-import type { Rewrite, Store } from '#store/port.ts'
-import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import type { Rewrite } from '#store/port.ts'
 import { audited } from '../stores/audited.ts'
-import { openTestState } from '../stores/test-state.ts'
+import { openNamed } from '../stores/test-state.ts'
 
 /**
  * A repair to be killed: `repair-process.ts sqlite PATH` or `… elastic URL PREFIX`. Writes one document at a time, so
  * that it can be killed between any two, and prints a line before and after each. Exits with 0 when all is repaired.
  */
-const [kind, ...rest] = process.argv.slice(2)
-const store: Store =
-  kind === 'sqlite'
-    ? openSqlite({ path: rest[0] ?? '' })
-    : openElastic({
-        url: rest[0] ?? '',
-        prefix: rest[1] ?? '',
-        leaseMs: 600,
-        openStateFile: of => openTestState(rest[1] ?? '', of),
-      })
+const store = openNamed(process.argv.slice(2))
 
 const parts = ({ put, remove, unplace }: Rewrite): readonly Rewrite[] => [
   ...put.map(each => ({ put: [each], remove: [], unplace: [] })),

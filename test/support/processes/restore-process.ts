@@ -1,10 +1,7 @@
 import { createNode } from '#node/archive-node.ts'
 import { restoreFile } from '#transfer/restore.ts'
 
-/**
- * restore-process.ts NODE FILE PATH KILL: restores a file, and kills itself with SIGKILL at its progress
- * report number KILL (0: never).
- */
+/** restore-process.ts NODE FILE PATH KILL: restores a file, and dies at its progress report KILL (0: never). */
 const [url = '', file = '', path = '', kill = ''] = process.argv.slice(2)
 let told = 0
 const node = createNode({ urls: [url] })

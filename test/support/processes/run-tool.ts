@@ -1,9 +1,6 @@
 import { ROOT } from '../root.ts'
 
-/**
- * Runs a program, in the project's folder unless another is given. Returns its output. Throws with all output
- * when it fails.
- */
+/** Runs a program. Returns its output. Throws with all output when it fails. */
 export async function runTool(
   command: readonly string[],
   {
@@ -27,3 +24,13 @@ export async function runTool(
   if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}:\n${out}\n${err}`)
   return out
 }
+
+/** Path of a Python with the tools of the tests. Throws with the reason when this machine cannot provide one. */
+export async function pythonTools(): Promise<string> {
+  const said = await runTool(['scripts/python-tools'])
+  return said.trim().split('\n').at(-1) ?? ''
+}
+
+/** Path of a system program, from its Debian package if it is missing. */
+export const systemProgram = async (program: string, debianPackage: string): Promise<string> =>
+  (await runTool(['scripts/system-program', program, debianPackage])).trim()

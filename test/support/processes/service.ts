@@ -8,39 +8,25 @@ import type { Plan } from '#keys/plan.ts'
 import type { Store, StoredKey } from '#store/port.ts'
 import { patientClock } from '../clocks/patient-clock.ts'
 
-type Line = {
-  readonly level: Parameters<Log>[0]
-  readonly message: string
-  readonly fields: Readonly<Record<string, string | number>>
-}
-
-/** A service under test that answers requests without a socket. */
-export type Service = {
-  readonly app: ReturnType<typeof createApp>
-  /** A key with a high rate limit. */
-  readonly key: string
-  /** Log lines, oldest first. */
-  readonly lines: readonly Line[]
-  /** A GET request unless `init` says otherwise. `path` begins with `/`. */
-  ask(path: string, init?: RequestInit): Promise<Response>
-  /** The same with the key, unless the headers have another one. */
-  get(path: string, headers?: Readonly<Record<string, string>>, init?: RequestInit): Promise<Response>
-}
+export type Service = ReturnType<typeof serviceOn>
 
 /** More requests than any test makes in a second. */
 const WIDE: Plan = { perSecond: 1_000_000, perDay: 1_000_000_000 }
 
 /** Keys that the service accepts in addition to those of its store. */
-const keyStoreWith = (...keys: readonly StoredKey[]): Store['keys'] => ({
-  add: () => Promise.reject(new Error('Keys of tests are given, not added.')),
-  list: async () => keys,
-  salvage: async () => ({ keys, isWhole: true }),
-  read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }),
-  change: () => Promise.reject(new Error('Keys of tests are given, not changed.')),
-  revoke: () => Promise.reject(new Error('Keys of tests are given, not revoked.')),
-})
+function keyStoreWith(keys: readonly StoredKey[]): Store['keys'] {
+  const refuse = () => Promise.reject(new Error('Keys of tests are given, not changed.'))
+  return {
+    add: refuse,
+    list: async () => keys,
+    salvage: async () => ({ keys, isWhole: true }),
+    read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }),
+    change: refuse,
+    revoke: refuse,
+  }
+}
 
-/** Builds the service on a store, with a key for the test. */
+/** Builds a service under test, which answers requests without a socket, on a store. */
 export function serviceOn(
   store: Store,
   over: Partial<AppOptions> & {
@@ -49,15 +35,15 @@ export function serviceOn(
     /** The clock stands still unless this is given. */
     readonly now?: () => number
   } = {},
-): Service {
+) {
   const { plan = WIDE, keys = [], now, ...options } = over
   const clock = now === undefined ? patientClock : { ...patientClock, now, elapsed: now }
   const made = createKey('test', plan, { now: clock.now() })
-  const lines: Line[] = []
+  const lines: { level: Parameters<Log>[0]; message: string; fields: Readonly<Record<string, string | number>> }[] = []
   const app = createApp({
     store,
     node: undefined,
-    keyring: keyring({ store: keyStoreWith(made.stored, ...keys), clock }),
+    keyring: keyring({ store: keyStoreWith([made.stored, ...keys]), clock }),
     rates: createRates({ clock }),
     prices: { get: () => undefined },
     profiles: { get: () => undefined },
@@ -77,12 +63,16 @@ export function serviceOn(
     version: '0.0.0-test',
     ...options,
   })
-  const ask: Service['ask'] = async (path, init) => app.handle(new Request(`http://127.0.0.1:8080${path}`, init))
+  /** A GET request unless `init` says otherwise. `path` begins with `/`. */
+  const ask = async (path: string, init?: RequestInit): Promise<Response> =>
+    app.handle(new Request(`http://127.0.0.1:8080${path}`, init))
   return {
     app,
     key: made.key,
-    lines,
+    lines: lines as Readonly<typeof lines>,
     ask,
-    get: (path, headers = {}, init = {}) => ask(path, { ...init, headers: { 'x-api-key': made.key, ...headers } }),
+    /** The same with the key, unless the headers have another one. */
+    get: (path: string, headers: Readonly<Record<string, string>> = {}, init: RequestInit = {}) =>
+      ask(path, { ...init, headers: { 'x-api-key': made.key, ...headers } }),
   }
 }

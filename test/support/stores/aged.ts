@@ -1,4 +1,5 @@
-/** Settings and mapping of an index. */
+import { ask as askElastic, readParts } from './ask-elastic.ts'
+
 type Shape = {
   readonly settings: { readonly index: Record<string, unknown> }
   readonly mappings: {
@@ -14,37 +15,14 @@ export type Ageing = {
   readonly properties?: Readonly<Record<string, object>>
   /** Fields that documents had in the older version. */
   readonly fields?: Readonly<Record<string, unknown>>
-  /** Changes a document into its older form. */
   readonly changed?: (source: Readonly<Record<string, unknown>>) => object
 }
 
-type Hit = { readonly _id: string; readonly _version: number; readonly _source: Record<string, unknown> }
-
 const FINGERPRINT = 'of an older one'
 
-/** Bulk bodies are sent as lines. */
-const textOf = (body: object): string =>
-  Array.isArray(body) ? body.map(line => `${JSON.stringify(line)}\n`).join('') : JSON.stringify(body)
-
-type Ask = <T>(method: string, path: string, body?: object) => Promise<T>
-
-const askingAt =
-  (url: string): Ask =>
-  async <T>(method: string, path: string, body?: object) => {
-    const answer = await fetch(`${url}/${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: textOf(body), headers: { 'content-type': 'application/json' } }),
-    })
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as T
-  }
-
-/**
- * Rebuilds an index as an older version would have created it: with another shape, but with the same name,
- * aliases, documents, ids and versions.
- */
+/** Rebuilds an index with another shape, but the same name, aliases, documents, ids and versions. */
 export async function ageIndex(url: string, name: string, ageing: Ageing): Promise<void> {
-  const ask = askingAt(url)
+  const ask = <T>(method: string, path: string, body?: object) => askElastic<T>(method, `${url}/${path}`, body)
   type Found = Readonly<Record<string, Shape & { readonly aliases: object }>>
   const found = (await ask<Found>('GET', name))[name]
   if (found === undefined) throw new Error(`There is no ${name}.`)
@@ -67,16 +45,13 @@ export async function ageIndex(url: string, name: string, ageing: Ageing): Promi
     },
   })
   await ask('POST', `${name}/_refresh`)
-  type Answer = { readonly _scroll_id: string; readonly hits: { readonly hits: readonly Hit[] } }
-  let part = await ask<Answer>('POST', `${name}/_search?scroll=1m`, { size: 2_000, version: true })
-  while (part.hits.hits.length > 0) {
-    const lines = part.hits.hits.flatMap(({ _id, _version, _source }) => [
+  for await (const hits of readParts(url, name)) {
+    const lines = hits.flatMap(({ _id, _version, _source }) => [
       { index: { _index: temporary, _id, version: _version, version_type: 'external' } },
       { ..._source, ...ageing.fields, ...ageing.changed?.(_source) },
     ])
     const { errors } = await ask<{ errors: boolean }>('POST', '_bulk', lines)
     if (errors) throw new Error(`${name} cannot be aged.`)
-    part = await ask<Answer>('POST', '_search/scroll', { scroll: '1m', scroll_id: part._scroll_id })
   }
   await ask('POST', `${temporary}/_refresh`)
   await ask('PUT', `${temporary}/_settings`, { 'index.blocks.write': true })
@@ -86,17 +61,11 @@ export async function ageIndex(url: string, name: string, ageing: Ageing): Promi
     aliases: found.aliases,
   })
   await ask('DELETE', temporary)
-  await forgetInventory(ask, name)
-}
-
-/** Older versions kept no inventory. An inventory would show that this is another index. */
-async function forgetInventory(ask: Ask, name: string): Promise<void> {
+  // Older versions kept no inventory. An inventory would show that this is another index.
   const meta = `${/^test-[^-]+-[^-]+/.exec(name)?.[0]}-meta/_doc`
   for (const id of ['checkpoint', 'published']) {
-    const { _source, _version } = await ask<Hit & { readonly _source: { readonly body: string } }>(
-      'GET',
-      `${meta}/${id}`,
-    )
+    type Stored = { readonly _version: number; readonly _source: { readonly body: string } }
+    const { _source, _version } = await ask<Stored>('GET', `${meta}/${id}`)
     const { inventory: _, ...older } = JSON.parse(_source.body)
     const versioned = id === 'published' ? `&version=${_version}&version_type=external_gte` : ''
     await ask('PUT', `${meta}/${id}?refresh=true${versioned}`, { body: JSON.stringify(older) })

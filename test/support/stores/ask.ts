@@ -9,7 +9,6 @@ import { loadedStore } from './loaded.ts'
 
 const PLAIN: Options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'number' }
 
-/** Options of a call beside the parameters of its action. */
 type AskWith = Partial<Options> & { readonly deps?: Partial<AnswerDeps> }
 
 // Awaited here and not in a test, because loading the chain takes longer than a test's timeout.
@@ -18,17 +17,9 @@ const recorded = await loadedStore()
 /** Text of `data` for a query, on the recorded chain unless `deps` has another store. */
 export async function askQuery(query: Query, { deps, ...options }: AskWith = {}): Promise<string> {
   const chosen = { ...PLAIN, ...options }
+  const none = { get: () => undefined }
   const { data } = await answer(
-    {
-      store: deps?.store ?? recorded,
-      node: deps?.node,
-      prices: deps?.prices ?? { get: () => undefined },
-      profiles: deps?.profiles ?? { get: () => undefined },
-      clock: deps?.clock ?? systemClock,
-      rankings: deps?.rankings,
-      dayEnds: deps?.dayEnds,
-      rankingMs: deps?.rankingMs,
-    },
+    { store: recorded, node: undefined, prices: none, profiles: none, clock: systemClock, ...deps },
     { query, options: chosen },
     { signal: AbortSignal.timeout(600_000) },
   )
@@ -42,11 +33,8 @@ export function askText(
   options: AskWith = {},
 ): Promise<string> {
   const found = actions.find(known => formatActionName(known) === action)
-  const named = [
-    ['module', found?.module ?? ''],
-    ['action', found?.action ?? action],
-  ] as const
-  return askQuery([...named, ...Object.entries(params)], options)
+  const named = { module: found?.module ?? '', action: found?.action ?? action }
+  return askQuery(Object.entries({ ...named, ...params }), options)
 }
 
 /** `data`, parsed. Numbers that may exceed a double are strings, so no digit is lost. */

@@ -1,5 +1,6 @@
 import { audit } from '#audit/audit.ts'
 import { findings } from '#audit/compare.ts'
+import { type RepairResult, repair } from '#audit/repair.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
@@ -33,14 +34,32 @@ export async function audited(
   }
 }
 
-/** Audits a store and repairs the differences, as `iostlens repair` does. */
-export async function repaired(store: Store, options: { readonly node?: Node; readonly sample?: number } = {}) {
+/** Takes a store over as a repair does, and releases it after the work. */
+async function takeOver<T>(store: Store, work: (writer: Writer) => Promise<T>): Promise<T> {
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
   const writer = await store.takeOver(identity, { repair: true })
   try {
-    return await audited(store, { ...options, writer })
+    return await work(writer)
   } finally {
     await writer.release()
   }
+}
+
+/** Audits a store and repairs the differences, as `iostlens repair` does. */
+export const repaired = (store: Store, options: { readonly node?: Node; readonly sample?: number } = {}) =>
+  takeOver(store, writer => audited(store, { ...options, writer }))
+
+/** Repairs the end of a store, as `iostlens repair` does. `held` may wrap the writer, to hold up its calls. */
+export async function repairedEnd(
+  store: Store,
+  node: Node,
+  held: (writer: Writer) => Writer = writer => writer,
+): Promise<RepairResult> {
+  const restored = await store.restore()
+  return takeOver(store, writer =>
+    repair({ store, writer: held(writer), node, restored, clock: systemClock }, new AbortController().signal, by =>
+      audited(store, { node, writer: by }),
+    ),
+  )
 }

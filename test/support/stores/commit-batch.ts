@@ -1,13 +1,10 @@
 import type { Batch, History, Writer } from '#store/port.ts'
 
-/**
- * Appends the history of a batch and commits it. History that is appended after this call belongs to the next batch.
- */
+/** Appends the history of a batch and commits it. Later history belongs to the next batch. */
 export async function commitBatch(writer: Writer, { end, changes, ...history }: Batch): Promise<void> {
   await Promise.all([writer.append(history), writer.commit({ end, changes })])
 }
 
-/** The history of blocks `first` … `last`. */
 export function historyOf(history: History, first: number, last: number): History {
   const part = <T extends { readonly height: number }>(docs: readonly T[]): readonly T[] =>
     docs.filter(({ height }) => height >= first && height <= last)

@@ -24,21 +24,18 @@ export async function commitRuns(
   const filling = () => writer.partitions?.filling ?? NOTHING_FILLED
   const derive = openDeriver({ writer, stored: await writer.openState(), partition: () => filling().partition })
   for (const run of runs) {
-    let batch = batchBuilder(UNBOUNDED)
+    const batch = batchBuilder(UNBOUNDED)
     let { documents } = filling()
-    const commit = async (): Promise<void> => {
-      if (batch.empty) return
-      await writer.append(batch.takePart({ partition: 0, documents }))
-      await writer.commit({ end: batch.end(lib), changes: derive.cut() })
-      derive.settled()
-      batch = batchBuilder(UNBOUNDED)
-    }
     for (const block of run) {
       const each = await derive.derive(block)
       batch.add(each)
       documents += 1 + each.transactions.length + each.records.length
     }
-    await commit()
+    if (!batch.empty) {
+      await writer.append(batch.takePart({ partition: 0, documents }))
+      await writer.commit({ end: batch.end(lib), changes: derive.cut() })
+      derive.settled()
+    }
     await onCommitted?.(run.at(-1)?.block.height ?? 0)
   }
   await writer.release()

@@ -10,7 +10,6 @@ import { recordedBlocks } from '../nodes/recording.ts'
 
 type Doc = StateChange['doc']
 
-/** State documents in memory, by index and id. */
 type StoredState = {
   get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
   all<I extends StateIndex>(index: I): readonly DocOf<I>[]
@@ -21,12 +20,8 @@ export type DerivedChain = {
   readonly documents: readonly BlockDocuments[]
 }
 
-/** Blocks per batch. After each batch the state is read again from the stored documents. */
-type BatchSize = (batch: number) => number
-
 let recorded: Promise<DerivedChain> | undefined
 
-/** The whole recording, derived once per process. */
 export function derivedRecording(): Promise<DerivedChain> {
   recorded ??= recordedBlocks().then(blocks => deriveChain(blocks))
   return recorded
@@ -42,7 +37,7 @@ const publisherIn = (blocks: readonly LoadedBlock[], hash: string): string | und
   blocks.flatMap(({ block }) => block.transactions).find(tx => tx.hash === hash && applies(tx))?.publisher
 
 type HowDerived = {
-  readonly sizeOf?: BatchSize
+  readonly sizeOf?: (batch: number) => number
   readonly derive?: (...of: [LoadedBlock, WorkingState, BlockPlan]) => BlockDocuments
 }
 
@@ -57,14 +52,13 @@ export function deriveChain(
   for (let from = 0, batch = 0; from < blocks.length; batch += 1) {
     const run = blocks.slice(from, from + sizeOf(batch))
     from += run.length
-    const dueAt = (time: bigint) => [...pending].filter(([, due]) => due <= time).map(([id]) => id)
     const state = workingState(
       (index, id) => stored.get(index.name)?.get(id),
       range => withChanges(range, [], stored.get(range.index.name)?.values() ?? []).values(),
       hash => publisherIn(blocks.slice(0, documents.length), hash),
     )
     for (const loaded of run) {
-      const due = dueAt(loaded.block.time)
+      const due = [...pending].filter(([, at]) => at <= loaded.block.time).map(([id]) => id)
       state.mark()
       documents.push(derive(loaded, state, { due, partition: 0 }))
       for (const { id, next_due } of state.changedSinceMark(balances))
@@ -76,8 +70,5 @@ export function deriveChain(
       stored.set(index.name, docs.set(doc.id, doc))
     }
   }
-  return {
-    documents,
-    state: storedState(stored),
-  }
+  return { documents, state: storedState(stored) }
 }

@@ -1,5 +1,4 @@
-import type { ElasticStore } from '#store/elastic/open-elastic.ts'
-import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts'
+import { type ElasticOptions, type ElasticStore, openElastic } from '#store/elastic/open-elastic.ts'
 import { type Asked, type Fate, openProxy, pass } from '../nodes/faulty-proxy.ts'
 import { ask as askElastic } from './ask-elastic.ts'
 import { openTestState, removeTestState } from './test-state.ts'
@@ -35,7 +34,6 @@ export type TestElastic = AsyncDisposable & {
   readonly destroy: () => Promise<void>
 }
 
-/** An empty store, under a random prefix unless one is given. */
 export function openTestElastic(options: Partial<ElasticOptions> = {}): TestElastic {
   const url = options.url ?? elasticsearchUrl()
   if (url === undefined) throw new Error('There is no Elasticsearch to test on.')
@@ -56,7 +54,10 @@ export function openTestElastic(options: Partial<ElasticOptions> = {}): TestElas
   const destroy = async (): Promise<void> => {
     for (const store of opened) await store.close()
     removeTestState(prefix)
-    await removeIndices(host, prefix)
+    const names = Object.keys(await ask<object>('GET', '*?expand_wildcards=all'))
+    // The first line of a request may have at most 4 KiB.
+    for (let from = 0; from < names.length; from += 50)
+      await askElastic('DELETE', `${host}/${names.slice(from, from + 50).join(',')}`)
   }
   return {
     url,
@@ -72,36 +73,22 @@ export function openTestElastic(options: Partial<ElasticOptions> = {}): TestElas
   }
 }
 
-/** An empty store and a proxy in front of its server. `faults.fateOf` decides about the requests of `through`. */
-export type BehindProxy = AsyncDisposable & {
-  readonly target: TestElastic
-  readonly faults: { fateOf: (asked: Asked) => Fate }
-  readonly through: ElasticStore
-  /** The URL of the proxy. */
-  readonly url: string
-}
+export type BehindProxy = Awaited<ReturnType<typeof openBehindProxy>>
 
-export async function openBehindProxy(options: Partial<ElasticOptions> = {}): Promise<BehindProxy> {
+/** An empty store and a proxy in front of its server. `faults.fateOf` decides about the requests of `through`. */
+export async function openBehindProxy(options: Partial<ElasticOptions> = {}) {
   const target = openTestElastic()
-  const faults: BehindProxy['faults'] = { fateOf: () => pass }
+  const faults: { fateOf: (asked: Asked) => Fate } = { fateOf: () => pass }
   const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
   const through = target.reopen({ url: proxy.url, ...options })
   await target.store.create()
   return {
     ...{ target, faults, through },
     url: proxy.url,
-    [Symbol.asyncDispose]: async () => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       await through.close()
       await proxy.close()
       await target.destroy()
     },
   }
-}
-
-/** Removes every index with a prefix. */
-async function removeIndices(url: string, prefix: string): Promise<void> {
-  const names = Object.keys(await askElastic<object>('GET', `${url}/${prefix}-*?expand_wildcards=all`))
-  // The first line of a request may have at most 4 KiB.
-  for (let from = 0; from < names.length; from += 50)
-    await askElastic('DELETE', `${url}/${names.slice(from, from + 50).join(',')}`)
 }

@@ -9,10 +9,8 @@ import { type action, chainOf, genesis, receipt, SECOND, START, transaction } fr
 export const derive = (...blocks: readonly (readonly Transaction[])[]) => deriveChain(chainOf([genesis()], ...blocks))
 export const sendReceipts = (...receipts: readonly ReturnType<typeof receipt>[]) => transaction({ receipts })
 export const sendActions = (...actions: readonly ReturnType<typeof action>[]) => transaction({ actions })
-/** Records of a block. */
 export const rowsOf = ({ documents }: DerivedChain, height: number): readonly RecordDoc[] =>
   documents[height]?.records ?? []
-/** The number of rows of a list at the end. */
 export const count = ({ state }: DerivedChain, key: string): number | undefined => state.get(lists, key)?.count
 /** The stored fields of a balance, without its name. */
 export function balance({ state }: DerivedChain, id: string) {
@@ -22,5 +20,4 @@ export function balance({ state }: DerivedChain, id: string) {
 export const transfer = (...args: readonly unknown[]) => receipt('token.iost/transfer', args)
 export const freeze = (from: string, to: string, amount: string, time: bigint) =>
   receipt('token.iost/transferFreeze', ['iost', from, to, amount, time, ''])
-/** Block 1's time. */
 export const FIRST = START + SECOND

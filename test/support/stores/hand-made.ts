@@ -63,13 +63,8 @@ export function transaction({ receipts = [], receipt: paid = {}, ...rest }: Made
   return { ...tx, body: JSON.stringify({ hash: tx.hash }) }
 }
 
-/** The base transaction of a block. */
-const baseTransaction = (parent = 'key', receipts: readonly Receipt[] = []): Transaction =>
-  transaction({
-    publisher: 'base.iost',
-    actions: [action('base.iost/exec', [{ parent: [parent, '0', false] }])],
-    receipts,
-  })
+const baseTransaction = (): Transaction =>
+  transaction({ publisher: 'base.iost', actions: [action('base.iost/exec', [{ parent: ['key', '0', false] }])] })
 
 /**
  * A chain of blocks one second apart. The first list is the genesis block and must contain its genesis
@@ -98,10 +93,10 @@ export const chainOf = (...lists: readonly (readonly Transaction[])[]): readonly
     }
   })
 
-const tokenConfig = (decimal: number): string => Buffer.from(JSON.stringify({ decimal })).toString('base64')
-
-export const createToken = (symbol: string, decimal: number): Receipt =>
-  receipt('token.iost/create', [symbol, 'admin', 1_000_000_000, tokenConfig(decimal)])
+export function createToken(symbol: string, decimal: number): Receipt {
+  const config = Buffer.from(JSON.stringify({ decimal })).toString('base64')
+  return receipt('token.iost/create', [symbol, 'admin', 1_000_000_000, config])
+}
 
 /** Genesis with system contracts, tokens iost (8 decimals), ram and zero (0), and 1,000 IOST for alice00. */
 export const genesis = (): Transaction =>

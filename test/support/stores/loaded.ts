@@ -1,21 +1,16 @@
 import { Database } from 'bun:sqlite'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { recordedBlocks } from '../nodes/recording.ts'
 import { ROOT } from '../root.ts'
 import { commitRuns } from './commit-runs.ts'
-import { edition } from './edition.ts'
 import { loadFrom, replayed } from './loading.ts'
 
-/** Blocks per batch. */
 const RUN = 500
 
-/**
- * Fills an empty store with the recorded chain up to a height, as a loader does. `lib`: the node's last
- * irreversible block.
- */
+/** Fills an empty store with the recorded chain. `lib`: the node's last irreversible block. */
 export async function fillFromRecording(
   store: Store,
   { to, lib = to }: { readonly to: number; readonly lib?: number },
@@ -25,7 +20,6 @@ export async function fillFromRecording(
   await commitRuns(store, runs, { lib })
 }
 
-/** The last height of the recorded chain. */
 const END = 4851
 
 const files = new Map<number, Promise<string>>()
@@ -45,6 +39,34 @@ export function loadedFile(to = END): Promise<string> {
 export function loadedStore(): Promise<Store> {
   loaded ??= loadedFile().then(path => openSqlite({ path, readonly: true }))
   return loaded
+}
+
+/**
+ * The files that determine what is stored of the recorded chain, by the layer table of src/README.md. A
+ * change of an action or of a reference text needs no new load. Bun's glob patterns do not support
+ * alternatives that contain a slash.
+ */
+const PATTERNS = [
+  'src/{failure,time,chain,derive,node,store,load}/**/*',
+  'indices/**/*',
+  'test/{support,replay,chain}/**/*',
+  '{bun.lock,package.json}',
+]
+
+/** SHA-256 of everything that determines what is stored of the recorded chain: sources, recording, packages and Bun. */
+export function edition(root = ROOT): string {
+  const hash = new Bun.CryptoHasher('sha256')
+  const add = (part: string | Uint8Array): void => {
+    const bytes = Buffer.from(part)
+    hash.update(`${bytes.length}\n`).update(bytes)
+  }
+  add(Bun.version_with_sha)
+  const files = PATTERNS.flatMap(pattern => [...new Bun.Glob(pattern).scanSync({ cwd: root, dot: true })])
+  for (const file of files.filter(name => !name.endsWith('.test.ts')).sort()) {
+    add(file)
+    add(readFileSync(join(root, file)))
+  }
+  return hash.digest('hex')
 }
 
 /** The cache of files, in a folder for each edition of the sources. */

@@ -17,7 +17,6 @@ import { ROOT } from '../root.ts'
 /** The recorded chain as an archive, usable wherever a node's URL is: it loads faster than over HTTP from a node. */
 export const ARCHIVED = `archive:${join(ROOT, 'test/chain/devnet/archive')}`
 
-/** The recorded chain as a node on loopback. */
 export const replayed = async (to?: number): Promise<Replay> =>
   serveReplay({ recording: await recording(), ...(to === undefined ? {} : { to }) })
 
@@ -46,9 +45,7 @@ export const loadOnce = (
     },
   )
 
-/**
- * Loads from one or several nodes, up to the last irreversible block unless told otherwise. Returns the height reached.
- */
+/** Loads up to the last irreversible block unless told otherwise. Returns the height reached. */
 export async function loadFrom(
   url: string | readonly string[],
   store: Store,

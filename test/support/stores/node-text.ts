@@ -1,6 +1,5 @@
 import type { Transaction } from '#chain/block.ts'
 
-/** A transaction in the node's JSON. */
 export const nodeText = ({ receipt: told, ...tx }: Transaction): string =>
   JSON.stringify({
     hash: tx.hash,

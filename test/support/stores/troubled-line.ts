@@ -1,19 +1,11 @@
 import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net'
 
-/**
- * The way bytes are treated: `hold` accepts connections and requests and never passes anything on, `cut` closes all
- * connections.
- */
+/** `hold` accepts connections and passes nothing on, `cut` closes all connections. */
 export type Trouble = 'none' | 'hold' | 'cut' | { readonly delayMs: number }
 
-/** A TCP proxy in front of a server. A change applies to open connections as well as to new ones. */
-export type TroubledLine = {
-  readonly url: string
-  suffer(trouble: Trouble): void
-  close(): Promise<void>
-}
+export type TroubledLine = Awaited<ReturnType<typeof openTroubledLine>>
 
-export async function openTroubledLine(target: string): Promise<TroubledLine> {
+export async function openTroubledLine(target: string) {
   const to = new URL(target)
   let trouble: Trouble = 'none'
   const all = new Set<Socket>()
@@ -39,12 +31,13 @@ export async function openTroubledLine(target: string): Promise<TroubledLine> {
   await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    suffer: next => {
+    /** Changes the treatment of open connections as well as of new ones. */
+    suffer: (next: Trouble): void => {
       // The answer to a held request never comes, so its connection is closed.
       if (trouble === 'hold' || next === 'cut') for (const socket of all) socket.destroy()
       trouble = next
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       for (const socket of all) socket.destroy()
       await new Promise(done => server.close(done))
     },

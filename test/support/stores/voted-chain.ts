@@ -2,14 +2,10 @@ import { fromUnits } from '#chain/amount.ts'
 import type { LoadedBlock, Receipt } from '#chain/block.ts'
 import { chainOf, genesis, receipt, START, transaction } from './hand-made.ts'
 
-/** Producers of the chain. */
 export const VOTED = ['alice00', 'bob0000', 'carol00']
 const HOUR = 3_600_000_000_000n
 
-/**
- * `quiet`: blocks hours to days apart, in which votes may change. `busy`: later blocks, two a day, with votes
- * for every producer.
- */
+/** Blocks hours to days apart in which votes may change, then two a day with votes for every producer. */
 type Length = { readonly quiet: number; readonly busy: number }
 
 /** A chain of several months in which votes are given and withdrawn. */

@@ -1,4 +1,3 @@
-/** A node's answer to one call. */
 export type Answer = { readonly status: number; readonly contentType: string; readonly text: string }
 
 export const found = (text: string): Answer => ({ status: 200, contentType: 'application/json', text })

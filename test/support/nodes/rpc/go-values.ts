@@ -1,10 +1,7 @@
 import { memberSpans } from '#chain/json-text.ts'
 import { type Answer, refused } from './answer.ts'
 
-/**
- * Values in paths and bodies, parsed as the node (Go) parses them. Invalid ones return an Answer with the
- * node's error text.
- */
+/** Values parsed as the node (Go) parses them. Invalid ones return an Answer with the node's error text. */
 
 const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'TRUE', 'true', 'True'])
 const FALSE: ReadonlySet<string> = new Set(['0', 'f', 'F', 'FALSE', 'false', 'False'])
@@ -13,7 +10,6 @@ const PROTO = 'proto:\u00a0'
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
 
-/** An error of Go's strconv. */
 type Mismatch = { readonly parser: string; readonly text: string; readonly problem: string }
 
 const mismatch = (parameter: string, { parser, text, problem }: Mismatch): Answer =>
@@ -22,7 +18,6 @@ const mismatch = (parameter: string, { parser, text, problem }: Mismatch): Answe
     `type mismatch, parameter: ${parameter}, error: strconv.${parser}: parsing ${JSON.stringify(text)}: ${problem}`,
   )
 
-/** strconv.ParseBool. */
 export function parseBool(parameter: string, text: string): boolean | Answer {
   if (TRUE.has(text)) return true
   if (FALSE.has(text)) return false
@@ -40,11 +35,8 @@ export function parseInt64(parameter: string, text: string): bigint | Answer {
 
 const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/**
- * Fields of a request body as protojson reads them: names in snake or camel case, int64 as number or string,
- * unknown fields ignored, missing ones 0 or "".
- */
-export function readBody<const I extends string, const T extends string>(
+/** Fields of a body as protojson reads them: snake or camel case, int64 as number or string, 0 or "" if missing. */
+function readBody<const I extends string, const T extends string>(
   body: string,
   fields: { readonly integers: readonly I[]; readonly texts: readonly T[] },
 ): ({ readonly [K in I]: bigint } & { readonly [K in T]: string }) | Answer {
@@ -80,3 +72,32 @@ function integerIn(written: string): bigint | undefined {
 
 const textIn = (written: string): string | undefined =>
   written.startsWith('"') ? (JSON.parse(written) as string) : undefined
+
+/** Headers per call of getBlockHeaderByRange, and the maximum range of getBlockTxsByContract (go-iost rpc). */
+const HEAD_LIMIT = 110n
+const TRANSACTION_RANGE = 100n
+
+const invalid = (from: bigint, to: bigint): Answer => refused(2, `invalid range ${from} to ${to}`)
+
+/** The body of getBlockHeaderByRange: heights from `start` up to, but not including, `end`. */
+export function readHeadRange(body: string): { readonly start: bigint; readonly end: bigint } | Answer {
+  const range = readBody(body, { integers: ['start', 'end'], texts: [] })
+  if ('status' in range) return range
+  const { start, end } = range
+  return end <= start || end > start + HEAD_LIMIT ? invalid(start, end) : range
+}
+
+/** The body of getBlockTxsByContract: both heights are included. */
+export function readTransactionRange(body: string):
+  | {
+      readonly from_block: bigint
+      readonly to_block: bigint
+      readonly contract: string
+      readonly action_name: string
+    }
+  | Answer {
+  const asked = readBody(body, { integers: ['from_block', 'to_block'], texts: ['contract', 'action_name'] })
+  if ('status' in asked) return asked
+  const { from_block: from, to_block: to } = asked
+  return to <= from || to > from + TRANSACTION_RANGE ? invalid(from, to) : asked
+}

@@ -9,10 +9,7 @@ type Served = {
   stop(): Promise<void>
 }
 
-/**
- * Runs a command that serves a node until SIGINT or SIGTERM. A Failure or an error of parseArgs is a usage error:
- * message, exit code 2.
- */
+/** Runs a command that serves a node until SIGINT or SIGTERM. An error of its words ends with exit code 2. */
 export async function runNode(
   name: string,
   start: (words: readonly string[]) => Promise<Served | string>,
