@@ -37,7 +37,7 @@ export type Queues = {
  * The limits of requests in progress, exports in progress, and open feeds. The limits of exports hold for files of pages
  * as well, and those of feeds for live pages; there a network counts as a key.
  */
-export type Capacity = {
+type Capacity = {
   readonly maxInFlight: number
   readonly maxExports: number
   readonly maxFeeds: number

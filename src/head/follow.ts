@@ -102,7 +102,7 @@ type Following = {
   readonly log: Log
 }
 
-export type HeadFollower = HeadSource & {
+type HeadFollower = HeadSource & {
   /** Asks the node once and shows its head. Throws only what is no Failure: a bug. Only one poll may run at a time. */
   poll(signal: AbortSignal): Promise<void>
 }

@@ -5,7 +5,7 @@ import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 
 /** An answer whose bytes count until `release`. */
-export type TakenResponse = NodeResponse & { readonly release: () => void }
+type TakenResponse = NodeResponse & { readonly release: () => void }
 
 /**
  * One answer of a node for several readers. Its bytes are stored once, and count until the last reader releases them.

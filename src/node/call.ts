@@ -223,7 +223,7 @@ export async function callNode<T>(context: CallContext, question: NodeRequest<T>
   throw last ?? otherChains(pool) ?? noNodeAnswered(pool, question.what, details)
 }
 
-export type ForwardResult = {
+type ForwardResult = {
   readonly answer: NodeResponse
   readonly member: Member
   /** Whether this node was the first in the order of nodes. */

@@ -211,7 +211,7 @@ async function askMember<T extends object>(
  * caller that comes during a request, and learns too little from it, shares the next one. Never throws: the known state
  * stays if the node does not answer, or reports a change that only a probe may accept.
  */
-export type RefreshHeight = (member: Member, isEnough: () => boolean) => Promise<void>
+type RefreshHeight = (member: Member, isEnough: () => boolean) => Promise<void>
 
 export function heightRefresher(context: CallContext): RefreshHeight {
   const underWay = new Map<Member, Promise<void>>()

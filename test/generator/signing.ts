@@ -6,7 +6,7 @@ import { drawBytes } from './random.ts'
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /** A key pair that signs blocks. */
-export type SigningKey = {
+type SigningKey = {
   /** The public key, base58 of 32 bytes. */
   readonly key: string
   readonly bytes: Uint8Array

@@ -16,7 +16,7 @@ export type ForkBlock = {
 }
 
 /** The state of a node: its head and its last irreversible block. */
-export type Stand = { readonly head: ForkBlock; readonly lib: number }
+type Stand = { readonly head: ForkBlock; readonly lib: number }
 
 /** A chain with forks: every block from `base` + 1 on may have rivals. */
 export type Forks = {

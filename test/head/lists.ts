@@ -32,7 +32,7 @@ export function branchTruth({ chain: { world }, base }: Forks): Truth {
 }
 
 /** The published height, and its blocks above the base of the forks. */
-export type BranchNow = {
+type BranchNow = {
   readonly height: number
   readonly stored: readonly ForkBlock[]
   /** The blocks above the published height on the branch that the service shows; undefined: the branch is unknown. */

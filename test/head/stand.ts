@@ -20,7 +20,7 @@ const PROBE_MS = 1_000
 export type ForkStand = Awaited<ReturnType<typeof forkStand>>
 
 /** A service that follows two nodes of a chain with forks, with a store loaded from the same nodes. */
-export async function forkStand(seed: number, store: Store) {
+async function forkStand(seed: number, store: Store) {
   const forks = createForks(seed, BASE)
   const nodes = [1, 2].map(() => serveForks(forks, { head: forks.base, lib: BASE }))
   const [node, other] = nodes as [ForkNode, ForkNode]

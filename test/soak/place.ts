@@ -3,7 +3,7 @@ import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-
 import { type Harm, harmElastic, harmSqlite } from '../support/stores/damage.ts'
 import { openTestElastic } from '../support/stores/elasticsearch.ts'
 
-export type Gate = Awaited<ReturnType<typeof openGate>>
+type Gate = Awaited<ReturnType<typeof openGate>>
 
 /** A proxy between a process and its server. All requests pass until `decide` is called. */
 export async function openGate(target: string) {

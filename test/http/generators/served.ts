@@ -6,7 +6,7 @@ import { ROOT } from '../../support/root.ts'
 import { loadedStore } from '../../support/stores/loaded.ts'
 
 /** The recorded chain, served on a port for programs that only know the OpenAPI document. */
-export type Served = AsyncDisposable & {
+type Served = AsyncDisposable & {
   readonly service: Service
   readonly url: string
   /** A folder inside the project, so that programs in it find the project's packages. */

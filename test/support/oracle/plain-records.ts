@@ -91,7 +91,7 @@ function parties(name: string, data: string, publisher: string): readonly [from:
     : otherwise
 }
 
-export type PlainChain = {
+type PlainChain = {
   readonly rows: readonly PlainRow[]
   /** Keys `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `in/…`, `in/…/…`, `contracts`. */
   readonly lists: ReadonlyMap<string, readonly PlainRow[]>
