@@ -30,7 +30,7 @@ const listed = {
 }
 
 /**
- * Rows of get-account-tx, get-contract-tx, get-token-tx, get-subaccount-list and get-contract-list. Id: `recordId`.
+ * Rows of the lists of records, sub-accounts and contracts. Id: `recordId`.
  *
  * When `overflow` is true, the texts of the row together exceed `OVERFLOW_BYTES`. `contract`, `action_name`, `data` and
  * `return` are then empty here and are read from the transaction: from receipt `receipt` if there is one, otherwise

@@ -272,7 +272,7 @@ const recordFields = (compat: Compat) => ({
 const contractField = () => text('Contract.', '合约。')
 
 /**
- * A row of get-account-tx, get-contract-tx and get-token-tx. `contract`: whether the contract is included
+ * A row of a list of records. `contract`: whether the contract is included
  * always, or only with `compat=iostabc`.
  */
 function recordRow(contract: 'always' | 'compat', compat: Compat) {

@@ -3,7 +3,7 @@ import { argumentsAsRead } from '#chain/effects.ts'
 import { Exact } from '#chain/json.ts'
 import { isNanoseconds } from './time.ts'
 
-/** A row of get-account-tx, get-contract-tx and get-token-tx. */
+/** A row of a list of records. */
 export type RecordRow = {
   readonly seq?: number | undefined
   readonly contract?: string | undefined

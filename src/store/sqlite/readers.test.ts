@@ -19,6 +19,11 @@ afterAll(destroy)
 const never = () => new Promise<never>(() => {})
 
 describe('readers', () => {
+  test('a view used after its read is refused, because it would show another snapshot', async () => {
+    const [view] = await store.read(async each => [each])
+    expect(await kindOf(view?.get(blocks, blockId(0)) ?? never())).toBe('defect')
+  })
+
   test('work that continues after its deadline cannot read any more', async () => {
     const stop = new AbortController()
     const leaked = Promise.withResolvers<View>()
