@@ -48,7 +48,7 @@ function earlierPrograms() {
 }
 const programs = earlierPrograms()
 /** For Elasticsearch, which has no tables. */
-const schema = `${lastChange('src/store/elastic/schema/mappings.ts', '-GSCHEMA = [0-9]')}^`
+const schema = `${lastChange('src/store/elastic/schema/mappings.ts', '-G[^_]SCHEMA = [0-9]')}^`
 const NAME =
   programs === undefined
     ? 'upgrade: not tested, this is no git checkout with its whole history (git fetch --unshallow)'
