@@ -26,7 +26,7 @@ const refused = (code: 2 | 12, message: string): ArchiveAnswer => ({
 /**
  * Answers those calls of a node's RPC that concern irreversible blocks, in the form of a node. Blocks of an archive
  * therefore pass the same proofs and fail the same checks as blocks of a node. Calls about state are refused as
- * unknown. 'too_large': the answer would have more than `most` bytes, and is not made. Throws Failure 'damaged' with the
+ * unknown. 'too_large': the parts of the answer would have more than `most` characters, and it is not made. Throws Failure 'damaged' with the
  * name of the file that has changed since it was written.
  */
 export const archiveAnswers =
@@ -60,7 +60,7 @@ export const archiveAnswers =
           // The answer of getBlockByNumber has fields that do not follow from the header and transactions.
           findLine(lines, 'i') !== undefined || findLine(lines, 'o') !== undefined
             ? []
-            : [`{"status":"IRREVERSIBLE","block_number":"${lines.height}","tx_list":${lines.transactions}`],
+            : [`{"status":"IRREVERSIBLE","block_number":"${lines.height}","tx_list":${lines.transactions}}`],
         )
         return formatAnswerList('blocktx_list', entries, most)
       }
