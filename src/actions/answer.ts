@@ -209,24 +209,24 @@ export async function sharedAnswer(
   // of their own: a call that waited for an equal one here would hold its permit and its view meanwhile.
   if (request.action.isOfStore !== true || request.params['head'] === 1 || hasPoint(request.params))
     return answer(deps, call, { ...limits, acquire })
-  return holdPermit(acquire, async permit => {
-    const lookup = deps.cache.begin()
-    try {
-      const found = await deps.store.read(
-        async view => {
-          const key =
-            view.edition === undefined ? undefined : formatAnswerKey(request, isCatchingUp({ view, node: deps.node }))
-          const known = await lookup.find(view.edition, key, signal)
-          return known ?? written(await run(deps, request, { view, waits: permit }), call.options)
-        },
-        { signal },
-      )
-      lookup.put(found)
-      return found
-    } finally {
-      lookup.end()
-    }
-  })
+  const permit = await acquire()
+  const lookup = deps.cache.begin()
+  try {
+    const found = await deps.store.read(
+      async view => {
+        const key =
+          view.edition === undefined ? undefined : formatAnswerKey(request, isCatchingUp({ view, node: deps.node }))
+        const known = await lookup.find(view.edition, key, signal)
+        return known ?? written(await run(deps, request, { view, waits: permit }), call.options)
+      },
+      { signal },
+    )
+    lookup.put(found)
+    return found
+  } finally {
+    lookup.end()
+    permit.leave()
+  }
 }
 
 /** The body of a success: `data` in its envelope, or bare. */

@@ -8,7 +8,6 @@ import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
 import { type Context, defineAction } from './define.ts'
 import { blockFromNode, blockOnBranch, type FoundBlock, findBlock, isOffBranch } from './find/block.ts'
-import { readBlockTimes } from './find/blocks-at.ts'
 import type { Numbered, OrdinalList } from './find/listing.ts'
 import { refuseBeyondLoaded } from './find/loading.ts'
 import { sharedQuery } from './find/node-answer.ts'
@@ -112,11 +111,9 @@ export const getBlockList = defineList({
         followed: { kind: 'blocks' },
         idOf: ({ id }) => id,
         moments: async (reading, ordinals) => {
-          const times = await readBlockTimes(
-            reading,
-            ordinals.map(ordinal => ordinal - 1),
-          )
-          return [...times].map(([height, time]) => ({ height, time }))
+          const heights = ordinals.map(ordinal => ordinal - 1)
+          const times = await reading.blockTimes(heights)
+          return heights.map((height, at) => ({ height, time: times[at] as bigint }))
         },
         docs: (reading, first, last) =>
           readNumberedBlocks(

@@ -64,10 +64,10 @@ export const serve: Command = {
 }
 
 /** Milliseconds between two checks: a deleted or replaced store is logged after a second or two. */
-const EVERY_MS = 1_000
+const STORE_CHECK_MS = 1_000
 
 /** The help for an unreachable store, unless the failure has its own. */
-const HELP = "The service keeps checking. Run 'iostlens doctor' if the store does not recover by itself."
+const STORE_HELP = "The service keeps checking. Run 'iostlens doctor' if the store does not recover by itself."
 
 type Trouble = { readonly reason: string; readonly help: string }
 
@@ -87,7 +87,7 @@ export function watchStore(
       await requireServable(store, stopping.signal)
       return undefined
     } catch (error) {
-      return { reason: getErrorMessage(error), help: (error instanceof Failure ? error.help : undefined) ?? HELP }
+      return { reason: getErrorMessage(error), help: (error instanceof Failure ? error.help : undefined) ?? STORE_HELP }
     }
   }
   const note = (found: Trouble | undefined): void => {
@@ -104,7 +104,7 @@ export function watchStore(
       const found = await check()
       if (stopping.signal.aborted) return
       note(found)
-      await clock.sleep(EVERY_MS, stopping.signal)
+      await clock.sleep(STORE_CHECK_MS, stopping.signal)
       if (stopping.signal.aborted) return
     }
   }
@@ -183,7 +183,7 @@ async function keepDayCounts(
  */
 const HAND_OVER_MS = 1_000
 /** Timeout for writing the last refusals, in milliseconds. */
-const LAST_MS = 500
+const REFUSALS_MS = 500
 
 /** The parts needed to start the service. */
 type ServingParts = Pick<CommandCall, 'values' | 'version' | 'log' | 'droppedLines'> & {
@@ -217,11 +217,11 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   }
   const queues = createQueues({ ...capacity, deadlineMs: values.deadline, clock: systemClock })
   const from = { ...parts, clock: systemClock, queues }
-  const metrics = metricsAddress === undefined ? undefined : serveMetrics(metricsAddress, from)
+  const listener = metricsAddress === undefined ? undefined : serveMetrics(metricsAddress, from)
   const lateness = watchEventLoop(counts, droppedLines)
   const rates = createRates({ clock: systemClock, lateness })
-  const exposed = metrics === undefined ? exposeMetrics(counts, from) : undefined
-  const app = { ...parts, ...capacity, files: files.get, head, queues, rates, metrics: exposed }
+  const metrics = listener === undefined ? exposeMetrics(counts, from) : undefined
+  const app = { ...parts, ...capacity, files: files.get, head, queues, rates, metrics }
   const { served, counting } = await beginServing(app).catch((error: unknown) => {
     head?.stop()
     throw error
@@ -239,7 +239,7 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
       await served.stop()
       watching.stop()
       lateness.stop()
-      await metrics?.stop()
+      await listener?.stop()
       head?.stop()
       files.close()
       await counting.stop()
@@ -282,18 +282,29 @@ function serveApp(parts: AppParts) {
       const idle = server.stop()
       await Promise.race([idle, Bun.sleep(drain)])
       stopping.end()
-      await Promise.race([idle, Bun.sleep(LAST_MS)])
+      await Promise.race([idle, Bun.sleep(REFUSALS_MS)])
       await server.stop(true)
     },
   }
 }
 
-function readAppOptions({ files, head, ...parts }: AppParts): AppOptions {
-  const { values, store } = parts
+function readAppOptions(parts: AppParts): AppOptions {
+  const { values, version, store, node, head, log, files, queues, rates, counts, metrics } = parts
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
   return {
-    ...parts,
+    store,
+    node,
+    log,
+    version,
+    counts,
+    metrics,
+    rates,
+    queues,
     clock: systemClock,
+    maxInFlight: parts.maxInFlight,
+    maxExports: parts.maxExports,
+    maxFeeds: parts.maxFeeds,
+    maxFeedsPerKey: parts.maxFeedsPerKey,
     ...(head === undefined ? {} : { head }),
     keyring: keyring({
       store: store.keys,

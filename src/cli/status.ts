@@ -39,7 +39,11 @@ async function reportStatus({ values, log, out, screen, signal }: CommandCall, s
   if ((await store.published()) === undefined) {
     if (!(await exists(store))) throw absentStore(store.name)
     const { name } = store
-    out(values.json ? writeJson({ store: name, height: null }) : `store   ${name}\nheight  nothing is loaded yet`)
+    const rows = [
+      ['store', name],
+      ['height', 'nothing is loaded yet'],
+    ] as const
+    for (const line of values.json ? [writeJson({ store: name, height: null })] : aligned(rows)) out(line)
     return 75
   }
   const lost = (await store.check()).filter(({ problem }) => problem === 'lost').map(({ detail }) => detail)
@@ -141,7 +145,7 @@ async function readFreshness(
   }
 }
 
-/** If every block was checked, the number of transactions must equal the count kept while loading. */
+/** Everything that is wrong with the store and the node. */
 function listProblems(
   { published, fresh: { unfit }, found, held }: Omit<State, 'store' | 'problems'>,
   lost: readonly string[],
@@ -153,6 +157,7 @@ function listProblems(
     ...(unfit === undefined ? [] : [`${unfitText(unfit, unfit.node)}. ${unfitHelp(unfit, unfit.node)}`]),
     ...found.problems,
     ...(isMissing ? ['the counters are missing'] : []),
+    // If every block was checked, their number must equal the count kept while loading.
     ...(counted === undefined || !isWhole || found.transactions === counted
       ? []
       : [`${found.transactions} transactions are stored, ${counted} were counted`]),

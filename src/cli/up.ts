@@ -91,9 +91,10 @@ export const up: Command = {
         view.update(progress)
         if (progress.height >= progress.target) greet()
       }
+      let logEnd: Awaited<ReturnType<typeof logRun>> | undefined
       try {
         out(serving.url)
-        const logEnd = await logRun(call, 'Serving.', { url: serving.url, store, node })
+        logEnd = await logRun(call, 'Serving.', { url: serving.url, store, node })
         const started = isLoaded(node, store, signal).then(loaded => {
           if (loaded) greet()
         })
@@ -103,11 +104,11 @@ export const up: Command = {
         )
         await started
         view.end()
-        await logEnd()
-        return 0
       } finally {
         await serving.stop()
       }
+      await logEnd()
+      return 0
     })
   },
 }

@@ -2,9 +2,9 @@ import type { Plan } from '#keys/plan.ts'
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '#time/clock.ts'
 import { addRequest, computeWait, type RateLimit } from './rate.ts'
 
-/** Networks that are remembered at once, about 2 MB. Above that number, networks with the least debt are forgotten. */
+/** Networks that are remembered at once, about 2 MB. Above that number, one of the oldest is forgotten (`CHOICE`). */
 const MAX_NETWORKS = 32_768
-/** Candidates from which one network to forget is chosen. */
+/** Oldest networks of which the one with the least debt is forgotten. */
 const CHOICE = 8
 /** Wrong keys of a network in a minute. A mistyped key is retried a few times; a program that guesses keys goes on. */
 const WRONG_PER_MINUTE = 100

@@ -49,7 +49,7 @@ export type RateAnswer = {
   readonly allowed: boolean
   /** Milliseconds that an allowed request must wait before it continues. */
   readonly waitMs: number
-  /** The key's next arrival time (`rate.ts`), and the UTC day in which the request counts: that of its arrival. */
+  /** The key's next arrival time (`RateLimit`), and the UTC day in which the request counts: that of its arrival. */
   readonly arrival: number
   readonly day: number
   /** The narrower of the two limits: requests per second, or per day when fewer are left today than in this second. */
@@ -96,7 +96,7 @@ type Left = {
 
 /** The requests of a key. */
 type Use = {
-  /** The next arrival time (`rate.ts`). */
+  /** The next arrival time (`RateLimit`). */
   arrival: number
   /** Time of the last refusal. */
   refused: number

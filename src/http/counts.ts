@@ -25,7 +25,6 @@ const ROUTES = [
   'unknown',
   'error',
   'method',
-  'options',
 ] as const
 
 /** The label values of requests. Requests of `/api/` and `/rpc/` have their action as well. */

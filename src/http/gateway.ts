@@ -67,7 +67,7 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 const member = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)
 
 /** The methods that return a block or transaction. All others answer for the head or the last irreversible block. */
-const SAYING: ReadonlyMap<string, (answer: Json) => AnswerFields> = new Map([
+const FIELDS_OF_METHOD: ReadonlyMap<string, (answer: Json) => AnswerFields> = new Map([
   ['getBlockByNumber', ({ block }) => ({ name: member(block, 'number'), height: member(block, 'number') })],
   [
     'getRawBlockByNumber',
@@ -86,11 +86,11 @@ const SAYING: ReadonlyMap<string, (answer: Json) => AnswerFields> = new Map([
  */
 function isFinal(path: string, body: Uint8Array, lib: number): boolean {
   const [, method = '', asked = ''] = path.split('/')
-  const saying = SAYING.get(method)
-  if (saying === undefined) return false
+  const readFields = FIELDS_OF_METHOD.get(method)
+  if (readFields === undefined) return false
   const answer = parseBodyObject(body)
   if (answer === undefined || answer['status'] !== 'IRREVERSIBLE') return false
-  const { name, height } = saying(answer)
+  const { name, height } = readFields(answer)
   return name === (/^0+\d/.test(asked) ? String(BigInt(asked)) : asked) && isHeight(height) && Number(height) <= lib
 }
 

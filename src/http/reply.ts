@@ -117,6 +117,7 @@ export function toResponse(
   const plain = reply.lasting?.etag ?? computeEtag(body)
   const { headers: asked } = request
   const [codings, tags] = [asked.get('accept-encoding'), asked.get('if-none-match')]
+  // A tagged body is bytes (`textReply`, `lastingReply`).
   const packs = codings !== null && body.length > GZIP_FROM_BYTES && acceptsGzip(codings)
   const etag = packs ? toGzipEtag(plain) : plain
   const known = tags === null ? undefined : matchingTag(tags, etag, plain)

@@ -8,6 +8,66 @@ import { feedReply } from './feed/reply.ts'
 import { lazy } from './reply.ts'
 import { send, sendFailure } from './send.ts'
 
+/**
+ * Handles a request: parses it, calls the handler of its route within the deadline, and sends the reply. A
+ * failure thrown by any step is sent instead: 414 for a URL that is too long, 504 at the deadline, 503 when
+ * the service stops, 500 for a defect, and the failures of the handler.
+ */
+export const respond =
+  (route: string, handler: Handler, service: Service) =>
+  async (request: Request): Promise<Response> => {
+    const exchange = parse(request, route, service)
+    const deadline = startDeadline({
+      ms: service.deadlineMs,
+      client: request.signal,
+      running: service.stopping?.running,
+    })
+    try {
+      if (exchange.refusal !== undefined) throw exchange.refusal
+      const prolong: typeof deadline.prolong = ms => {
+        service.connections?.limitIdle(request, 0)
+        return deadline.prolong(ms)
+      }
+      const reply = await Promise.race([handler(exchange, deadline.signal, prolong), deadline.over])
+      return send(exchange, reply, service)
+    } catch (error) {
+      return sendFailure(exchange, error, service)
+    } finally {
+      deadline.end()
+    }
+  }
+
+/**
+ * Answers a call of `/api/`. Each step may refuse it. `identify`: the key is missing or unknown (401), or
+ * revoked or expired (403), or its network sent too many wrong keys (429). `admit`: the key's plan or its network's
+ * share of the test key (429), or the capacity of the service (503) is exceeded, or the query cannot be read (400).
+ * `parseCall`: an option does not exist (400). The action: a parameter is wrong (400), or a thing does not exist (404),
+ * was replaced (409), is not loaded or not available (503).
+ */
+export const answerApi =
+  ({ deps, gate, ...api }: Api): Handler =>
+  async (exchange, signal, prolong) => {
+    const caller = await identify(exchange, gate)
+    const { permits, refused } = await admit(exchange, caller, { gate, asks: 'store', signal })
+    try {
+      const call = parseCall(exchange, api.defaults)
+      const { export: format, isFeed } = call.options
+      if (format !== undefined || isFeed === true) {
+        const sending = { ...api, exchange, signal, prolong, permits }
+        return await (format === undefined
+          ? feedReply(deps, call, sending)
+          : exportReply(deps, { ...call, format }, sending))
+      }
+      const { cache } = deps
+      const way = { signal, prolong, acquire: permits.store(signal) }
+      const found = cache === undefined ? answer(deps, call, way) : sharedAnswer({ ...deps, cache }, call, way)
+      return answerReply(exchange, await found, call.options)
+    } catch (error) {
+      refused(error)
+      throw error
+    }
+  }
+
 type Limits = {
   readonly ms: number
   readonly client: AbortSignal
@@ -79,63 +139,3 @@ export function startDeadline({ ms, client, running }: Limits): Deadline {
     },
   }
 }
-
-/**
- * Handles a request: parses it, calls the handler of its route within the deadline, and sends the reply. A
- * failure thrown by any step is sent instead: 414 for a URL that is too long, 504 at the deadline, 503 when
- * the service stops, 500 for a defect, and the failures of the handler. The returned function never throws.
- */
-export const respond =
-  (route: string, handler: Handler, service: Service) =>
-  async (request: Request): Promise<Response> => {
-    const exchange = parse(request, route, service)
-    const deadline = startDeadline({
-      ms: service.deadlineMs,
-      client: request.signal,
-      running: service.stopping?.running,
-    })
-    try {
-      if (exchange.refusal !== undefined) throw exchange.refusal
-      const prolong: typeof deadline.prolong = ms => {
-        service.connections?.limitIdle(request, 0)
-        return deadline.prolong(ms)
-      }
-      const reply = await Promise.race([handler(exchange, deadline.signal, prolong), deadline.over])
-      return send(exchange, reply, service)
-    } catch (error) {
-      return sendFailure(exchange, error, service)
-    } finally {
-      deadline.end()
-    }
-  }
-
-/**
- * Answers a call of `/api/`. Each step may refuse it. `identify`: the key is missing or unknown (401), or
- * revoked or expired (403), or its network sent too many wrong keys (429). `admit`: the key's plan or its network's
- * share of the test key (429), or the capacity of the service (503) is exceeded, or the query cannot be read (400).
- * `parseCall`: an option does not exist (400). The action: a parameter is wrong (400), or a thing does not exist (404),
- * was replaced (409), is not loaded or not available (503).
- */
-export const answerApi =
-  ({ deps, gate, ...api }: Api): Handler =>
-  async (exchange, signal, prolong) => {
-    const caller = await identify(exchange, gate)
-    const { permits, refused } = await admit(exchange, caller, { gate, asks: 'store', signal })
-    try {
-      const call = parseCall(exchange, api.defaults)
-      const { export: format, isFeed } = call.options
-      if (format !== undefined || isFeed === true) {
-        const sending = { ...api, exchange, signal, prolong, permits }
-        return await (format === undefined
-          ? feedReply(deps, call, sending)
-          : exportReply(deps, { ...call, format }, sending))
-      }
-      const { cache } = deps
-      const way = { signal, prolong, acquire: permits.store(signal) }
-      const found = cache === undefined ? answer(deps, call, way) : sharedAnswer({ ...deps, cache }, call, way)
-      return answerReply(exchange, await found, call.options)
-    } catch (error) {
-      refused(error)
-      throw error
-    }
-  }

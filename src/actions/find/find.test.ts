@@ -5,11 +5,10 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
-import { rowsValue } from '../list/paging.ts'
 import { askNode, sharedQuery } from './node-answer.ts'
 import { countPassing } from './ordinal-search.ts'
 import { computeDividendRate, computeRank } from './producer-votes.ts'
-import { jsonRows } from './rows.ts'
+import { jsonRows, rowsValue } from './rows.ts'
 
 type Heights = {
   readonly count: number

@@ -316,7 +316,7 @@ const readVoteChanges = async function* (
     const heights = entries.map(({ height }) => height)
     const times = await readBlockTimes(view, heights)
     for (const { more, change, height } of entries)
-      yield { voter: more[0] ?? '', change, time: times.get(height) ?? end.time }
+      yield { voter: more[0] ?? '', change, time: times.get(height) as bigint }
     await part(entries.length)
   }
 }

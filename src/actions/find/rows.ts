@@ -1,4 +1,4 @@
-import { type RawJson, type WriteOptions, writeJson } from '#chain/json.ts'
+import { RawJson, type WriteOptions, writeJson } from '#chain/json.ts'
 
 export type Rows = {
   /** Objects with the fields of the answer, or single values. */
@@ -8,6 +8,16 @@ export type Rows = {
    * text. The other fields must then be serializable with JSON.stringify. Absent: the rows are complete.
    */
   readonly data?: readonly (RawJson | string)[]
+}
+
+/** The rows as a value of an answer. */
+export function rowsValue({ rows, data }: Rows): unknown {
+  if (data === undefined) return rows
+  // The native JSON.stringify takes an eighth of the time of our own writer.
+  const [first = '', ...others] = JSON.stringify(rows).split(EMPTY_DATA)
+  let text = first
+  for (let at = 0; at < others.length; at += 1) text += `"data":${formatData(data[at] ?? '')}${others[at]}`
+  return new RawJson(text)
 }
 
 /** Each row with its own data, for a list that is returned whole. */
@@ -22,7 +32,7 @@ export function jsonRows({ rows, data }: Rows, options: WriteOptions = {}): read
 }
 
 /** The empty `data` of a row. Within a JSON string quotes are escaped, and only a key is followed by a colon. */
-export const EMPTY_DATA = '"data":""'
+const EMPTY_DATA = '"data":""'
 
 function withData(row: string, data: string): string {
   const at = row.indexOf(EMPTY_DATA)

@@ -289,7 +289,7 @@ async function readChangeMoments(view: View, key: string, ordinals: readonly num
   const changes = series === undefined ? [] : await readChanges(series, ordinals)
   const heights = changes.map(({ entry }) => entry.height)
   const times = await readBlockTimes(view, heights)
-  return changes.map(({ entry: { height } }) => ({ height, time: times.get(height) ?? 0n }))
+  return changes.map(({ entry: { height } }) => ({ height, time: times.get(height) as bigint }))
 }
 
 async function readChanges(series: Series, ordinals: readonly number[]): Promise<readonly SeriesChange[]> {

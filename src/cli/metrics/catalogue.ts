@@ -7,10 +7,9 @@ import type { NodeCall } from '#node/http.ts'
 import type { Node } from '#node/port.ts'
 import type { CallEnd } from '#store/port.ts'
 
-/** Calls of a store, named as in its port. */
+/** Calls whose ends a store reports. */
 const storeCall = label('call', [
-  ...['published', 'identity', 'read', 'hold', 'get', 'getMany', 'find', 'findAny', 'startingWith', 'page'],
-  ...['records', 'newRecords', 'moments', 'takeOver', 'append', 'commit', 'state'],
+  ...(['published', 'identity', 'read', 'hold', 'takeOver', 'append', 'commit', 'state'] satisfies CallEnd['call'][]),
 ])
 /** Calls of nodes by the first segment of their path: the forwarded ones, and those of loading and checking. */
 const nodeCall = label('call', [
@@ -123,7 +122,7 @@ export const loadCounts = (
 })
 
 /** The kinds of failure that the store causes. A request that the caller made wrongly or gave up is none. */
-const FAILED: ReadonlySet<string> = new Set(['unavailable', 'damaged', 'conflict', 'defect', 'usage'])
+const STORE_FAILURES: ReadonlySet<string> = new Set(['unavailable', 'damaged', 'conflict', 'defect', 'usage'])
 
 /** Counts finished calls of the store. The writes of a load are stages of it, too. */
 export const storeCallNote =
@@ -131,7 +130,7 @@ export const storeCallNote =
   ({ call, since, error, retries = 0 }: CallEnd): void => {
     const seconds = (performance.now() - since) / 1_000
     if (retries > 0) storeRetries.add(retries, 'read')
-    const isFailed = error instanceof Failure && FAILED.has(error.kind)
+    const isFailed = error instanceof Failure && STORE_FAILURES.has(error.kind)
     storeCalls.add(1, call, error === undefined ? 'ok' : isFailed ? 'failed' : 'cancelled')
     storeSeconds.observe(seconds, call)
     if (call === 'state' || call === 'append' || call === 'commit') loadSeconds.add(seconds, call)

@@ -135,9 +135,9 @@ export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { read
       }
     }
     // No page can be of a later height yet: a made-up one would have each page made anew.
-    const end = least === undefined ? undefined : (await deps.store.published())?.height
-    const isKnown = least !== undefined && end !== undefined && least <= end
-    const shown = await kept(request, { make, signal }, isKnown ? least : undefined)
+    const published = least === undefined ? undefined : await deps.store.published()
+    const isReached = least !== undefined && published !== undefined && least <= published.height
+    const shown = await kept(request, { make, signal }, isReached ? least : undefined)
     return 'to' in shown ? redirect(toHref(request, shown.to)) : pageReply(200, shown, request)
   }
   const failed = async (exchange: Exchange, failure: Failure): Promise<Reply> => {

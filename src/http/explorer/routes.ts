@@ -62,7 +62,7 @@ const liveHandler =
     const end = (failure: Failure): void => outbox.end(formatEvent('end', failureFields(failure, replyOptions)))
     let remove: () => void = () => undefined
     let known: Published | undefined
-    // A store without new blocks becomes stale, so each heartbeat checks it again.
+    // A store without new blocks becomes stale, so each heartbeat checks it again. Before the first block it is a comment.
     const statusEvent = (): string => {
       if (known === undefined) return ':\n\n'
       const fresh = measureFreshness(known, node, clock)
@@ -91,7 +91,7 @@ const liveHandler =
     }
     const body = createStream(pieces(), { client: request.signal, clock, stallMs, free })
     remove = feeds.add({ keyHash: undefined, end, cutOff: () => body.cutOff('stalled') })
-    // Without the second header, nginx would buffer events.
+    // Without X-Accel-Buffering, nginx would buffer events.
     const headers = { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' }
     return { status: 200, type: FEED_TYPE, body, headers, form: 'raw' }
   }

@@ -49,7 +49,7 @@ export function actionOperation(action: ApiAction, described: Described): Json {
         .filter(({ name }) => !leftOut(form, action).includes(name))
         .map(parameter => ownParameter(parameter, new Map(Object.entries(example)))),
       ...formParameters(described),
-      ...(form.export === FEED_FORMAT ? LAST_EVENT_ID : []),
+      ...(form.export === FEED_FORMAT ? LAST_EVENT_IDS : []),
       language,
     ],
     responses:
@@ -69,7 +69,7 @@ function leftOut({ export: exported }: Form, action: ApiAction): readonly string
   return ['page', 'size', 'head', ...(exported === 'csv' ? [] : ['csv'])]
 }
 
-const LAST_EVENT_ID: readonly Json[] = [
+const LAST_EVENT_IDS: readonly Json[] = [
   {
     name: 'Last-Event-ID',
     in: 'header',

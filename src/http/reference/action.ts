@@ -172,9 +172,12 @@ function withRows(value: ExactJson, rows: number): ExactJson {
   if (typeof value === 'string')
     return value.length > MAX_LETTERS ? `${value.slice(0, MAX_LETTERS).toWellFormed()}…` : value
   if (value === null || typeof value !== 'object' || value instanceof Exact) return value
-  if (Array.isArray(value)) return value.slice(0, rows).map((each: ExactJson) => withRows(each, rows))
+  if (isList(value)) return value.slice(0, rows).map(each => withRows(each, rows))
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withRows(each, rows)]))
 }
+
+/** `Array.isArray` alone makes the items of a readonly list `any`. */
+const isList = (value: object): value is readonly ExactJson[] => Array.isArray(value)
 
 export type ReferenceLang = 'en' | 'zh'
 
