@@ -13,6 +13,7 @@ export type Permission = {
   readonly items: readonly PermissionItem[]
   readonly threshold: string
 }
+
 /** Accounts signed up, genesis included. Id: the name. */
 export const accounts = defineIndex({
   name: 'accounts',

@@ -47,6 +47,7 @@ export const recordId = (height: number, tx: number, index: number): string => f
 function parseDigits(id: string, from: number, digits: number): number {
   let value = 0
   for (let at = from; at < from + digits; at += 1) {
+    // '0'
     const digit = id.charCodeAt(at) - 0x30
     if (!(digit >= 0 && digit <= 9)) return Number.NaN
     value = value * 10 + digit

@@ -94,6 +94,8 @@ export const formatDoubt = (producer: string): string => `?${producer}`
 
 /** Digits parsed at once, few enough for an exact `number`. */
 const STEP = 10
+/** The factor of a whole step, computed once because masks have 60 digits. */
+const STEP_VALUE = 36n ** BigInt(STEP)
 /** Prefix of the digits of a base-36 number; no decimal contains it. */
 const MARK = '^'
 
@@ -115,7 +117,8 @@ export function parsePackedNumber(text: string): bigint {
   for (let at = mark + 1; at < text.length; at += STEP) {
     const digits = text.slice(at, at + STEP)
     if (!/^[0-9a-z]+$/.test(digits)) throw new SyntaxError(`"${text}" is no number of a series.`)
-    value = value * 36n ** BigInt(digits.length) + BigInt(Number.parseInt(digits, 36))
+    const scale = digits.length === STEP ? STEP_VALUE : 36n ** BigInt(digits.length)
+    value = value * scale + BigInt(Number.parseInt(digits, 36))
   }
   return mark === 0 ? value : -value
 }

@@ -80,6 +80,7 @@ function compareNames(a: string, b: string): number {
   }
   return a.length - b.length
 }
+
 /** Surrogate pairs encode code points above all single units. */
 const weighUnit = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit)
 
@@ -88,8 +89,8 @@ export const getSegmentStart = ([amount, name]: Segment): Standing | undefined =
   amount === '' ? undefined : { amount: BigInt(amount), name }
 
 /**
- * Whether a segment begins before a standing whose amount is given in digits. Amounts are compared as text, without
- * leading zeros, because many segments are compared for each standing.
+ * Whether a segment begins before a standing whose amount is given in digits. Neither amount may have leading zeros.
+ * Amounts are compared as text, because many segments are compared for each standing.
  */
 export function isEarlierSegment(
   [amount, name]: Segment,

@@ -9,7 +9,7 @@ import { fill, stageTimer } from '#load/fill.ts'
 import { PROVED_BEFORE } from '#load/proving.ts'
 import { NO_SUCH_CALL, RefusedCall } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
-import { NOTHING_FILLED } from '#store/batch.ts'
+import { NOTHING_FILLED, ONE_PARTITION } from '#store/batch.ts'
 import { nothingLoaded } from '#store/failures.ts'
 import { OTHER_DERIVATION } from '#store/identity.ts'
 import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
@@ -62,10 +62,10 @@ async function openScratch(
   }
   return {
     /** Derives the stored blocks up to `at`. Resolves with the failure that prevented it, or undefined. */
-    fill: async (at: Published, listener: (height: number) => void): Promise<Failure | undefined> => {
+    derive: async (at: Published, listener: (height: number) => void): Promise<Failure | undefined> => {
       onHeight = listener
       try {
-        partitions.follow((await audited.partitions?.firsts()) ?? [0])
+        partitions.follow((await audited.partitions?.firsts()) ?? ONE_PARTITION)
         await fill({ ...stages, batches }, blocksTo(at.height), { lib: at.lib, signal: source.signal })
         source.signal.throwIfAborted()
         return undefined
@@ -83,7 +83,7 @@ async function openScratch(
 
 /** Lists name the partitions of the audited store; the scratch store itself has only one. */
 function createPartitioning(writer: Writer): Partitioning & { follow(firsts: readonly number[]): void } {
-  let firsts: readonly number[] = [0]
+  let firsts = ONE_PARTITION
   let next = (writer.checkpoint?.height ?? -1) + 1
   return {
     follow: known => {
@@ -187,7 +187,7 @@ async function runAudit(
 ): Promise<AuditResult> {
   const { store } = parts
   const derive = (at: Published) =>
-    scratch.fill(at, height => options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
+    scratch.derive(at, height => options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
   for (let at = published; ; at = (await store.published()) ?? at) {
     const failed = await derive(at)
     if (failed !== undefined) return await reportDamage(source, { at, failed }, options)

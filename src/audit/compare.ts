@@ -209,9 +209,10 @@ const ORDINALS = 2n ** 32n
  * row is elsewhere. Reads all places in order, page by page.
  */
 export async function compareRows(sides: Sides): Promise<void> {
+  const readNames = createNameReader(sides.expected)
   for (let after = MIN_INT64; after < MAX_INT64; ) {
     const { expected, stored, until } = await nextPage(sides, after)
-    await comparePage(sides, expected, stored)
+    await comparePage({ ...sides, readNames }, expected, stored)
     sides.onProgress(expected.length)
     after = until
   }
@@ -233,7 +234,11 @@ async function nextPage({ stored, expected }: Sides, after: bigint) {
   }
 }
 
-async function comparePage(sides: Sides, expected: readonly PlacedRow[], stored: readonly PlacedRow[]): Promise<void> {
+async function comparePage(
+  sides: Sides & { readonly readNames: ReturnType<typeof createNameReader> },
+  expected: readonly PlacedRow[],
+  stored: readonly PlacedRow[],
+): Promise<void> {
   const wanted = new Map(expected.map(({ place, id }) => [place, id]))
   const there = new Map<bigint, string[]>()
   for (const { place, id } of stored) there.set(place, [...(there.get(place) ?? []), id])
@@ -241,7 +246,7 @@ async function comparePage(sides: Sides, expected: readonly PlacedRow[], stored:
     place => there.get(place)?.join(' ') !== wanted.get(place),
   )
   if (places.length === 0) return
-  const names = await readListNames(sides, new Set(places.map(place => Number(place / ORDINALS))))
+  const names = await sides.readNames(new Set(places.map(place => Number(place / ORDINALS))))
   for (const place of places) {
     const id = wanted.get(place)
     sides.found({
@@ -261,12 +266,26 @@ async function comparePage(sides: Sides, expected: readonly PlacedRow[], stored:
   }
 }
 
-/** Keys of lists by their number. */
-async function readListNames({ expected }: Sides, numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>> {
-  const names = new Map<number, string>()
-  for await (const page of expected.scan(lists))
-    for (const { doc } of page) if (doc !== undefined && numbers.has(doc.number)) names.set(doc.number, doc.id)
-  return names
+/** Number of lists whose keys are read in advance. */
+const NAMED = 100_000
+
+/**
+ * Reads keys of lists by their number, for pages of ascending places. The keys of the next lists are read with them,
+ * because each read scans all lists.
+ */
+function createNameReader(expected: Audit) {
+  let names = new Map<number, string>()
+  let end = 0
+  return async (numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>> => {
+    if ([...numbers].every(number => number < end)) return names
+    const first = Math.min(...numbers)
+    end = first + NAMED
+    names = new Map()
+    const isNamed = (number: number): boolean => (number >= first && number < end) || numbers.has(number)
+    for await (const page of expected.scan(lists))
+      for (const { doc } of page) if (doc !== undefined && isNamed(doc.number)) names.set(doc.number, doc.id)
+    return names
+  }
 }
 
 /**

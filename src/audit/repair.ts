@@ -198,6 +198,7 @@ async function undoBatches(
 type RepairParts = {
   readonly store: Store
   readonly writer: Writer
+  /** Absent: the stored blocks are trusted. */
   readonly node?: Node | undefined
   /** Proof required of the node's blocks; absent: the level that the store has recorded for its own. */
   readonly prove?: ProofLevel | undefined

@@ -36,7 +36,7 @@ function parseVarint(message: Uint8Array, from: number): { readonly value: numbe
 
 /** Position of a value of this kind, perhaps beyond the message's end; undefined for an unknown kind. */
 function valueSpan(message: Uint8Array, from: number, kind: number): readonly [from: number, to: number] | undefined {
-  // 64 and 32 bits.
+  // Kinds are the wire types of protobuf: 1 and 5 have 64 and 32 bits, 0 is a varint alone.
   if (kind === 1) return [from, from + 8]
   if (kind === 5) return [from, from + 4]
   if (kind !== 0 && kind !== DELIMITED) return undefined

@@ -146,8 +146,9 @@ function decodeRamUsage(fields: JsonFields, body: string, above: Path): TxReceip
 }
 
 /**
- * Reads only these fields of a stored `body`: a page of transactions needs neither arguments nor receipts. The values
- * equal those of `decodeTransaction`; `actions` is their number, and `first` the first one. Throws Failure 'bad_block'.
+ * Reads only what a list shows of a stored `body`: a page of transactions needs neither arguments nor receipts. The
+ * values equal those of `decodeTransaction`; `actions` is their number, and `first` the first one. Throws Failure
+ * 'bad_block'.
  */
 export function summarizeTransaction(body: string) {
   const path = { key: 'transaction' }

@@ -28,6 +28,7 @@ const GAS_SCALE = 2
 const RATE_PER_IOST = 115n
 const RATE_SCALE = 2
 const IOST_SCALE = 8
+
 /** Gas per second (value ÷ 10^scale) for a pledge in 10^-8 IOST, with the scale at which the node rounds growth. */
 export function computeGasRate(pledge: bigint): { readonly value: bigint; readonly scale: number } {
   let value = pledge
@@ -46,8 +47,9 @@ export function computeGas(state: GasState, time: bigint): bigint {
   const rate = computeGasRate(state.gas_pledge)
   // Growth stops three days after the last refresh.
   const seconds = state.gas_updated > 0n ? Math.min(Number(time - state.gas_updated) / 1e9, 3 * 24 * 3600) : 0
-  // As the node does when it detects an overflow.
+  // The node detects an overflow and keeps the stock.
   if (rate.value * BigInt(Math.ceil(seconds)) > MAX_INT64) return reportedGas(state.gas_stock)
+  // The product as the node's double gives it.
   const grown = BigInt(Math.round(Number(rate.value) * seconds))
   const scale = Math.max(rate.scale, STORED_GAS_SCALE)
   const ofStored = 10n ** BigInt(scale - STORED_GAS_SCALE)

@@ -9,7 +9,7 @@ import { MEND, MIGRATE } from '#store/failures.ts'
 import type { ServerReport } from '#store/maintain-port.ts'
 import { readDisk } from '#store/own-files.ts'
 import type { Published, Store } from '#store/port.ts'
-import { storedBlocks } from '#store/servable.ts'
+import { blocksToCompare } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { Command, CommandCall } from './command.ts'
@@ -375,7 +375,7 @@ async function checkNodes({ values, log, signal }: CommandCall, store: Store, te
       onNode.warning('No node is set', 'Set one with --node URL to load, to follow the chain and to pass requests on.'),
     )
   const stored = readStoredEnd(store)
-  const { hashAt } = storedBlocks(store, signal)
+  const { hashAt } = blocksToCompare(store, signal)
   await Promise.all(
     values.node.map(async url => {
       const node = connectNode({ ...values, node: [url] }, log)

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { load as loadChain, loadedHeight } from '#load/load.ts'
 import { requireKnownHosts } from '#node/http.ts'
-import { storedBlocks } from '#store/servable.ts'
+import { blocksToCompare } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Command, parseToHeight } from './command.ts'
 import { logRun, withChain } from './compose.ts'
@@ -35,7 +35,7 @@ export const load: Command = {
       const watching = listener && watchEventLoop(counts, droppedLines)
       try {
         await store.create()
-        await node.watch(() => store.identity(), storedBlocks(store))
+        await node.watch(() => store.identity(), blocksToCompare(store))
         const from = await loadedHeight(store)
         const logEnd = await logRun(call, 'Loading.', { store, node })
         view = progressView({ screen, log, from })

@@ -13,7 +13,7 @@ import { TEST_PLAN } from '#keys/plan.ts'
 import { createCounters } from '#metrics/counters.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Usage } from '#store/port.ts'
-import { requireServable, type ServedStore, storedBlocks } from '#store/servable.ts'
+import { blocksToCompare, requireServable, type ServedStore } from '#store/servable.ts'
 import { openSqliteUsage } from '#store/sqlite/usage.ts'
 import { type Clock, every, systemClock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
@@ -47,7 +47,7 @@ export const serve: Command = {
       const node = connectNode(values, log, { counts })
       try {
         await requireUsable(store)
-        await node?.watch(() => store.identity(), storedBlocks(store))
+        await node?.watch(() => store.identity(), blocksToCompare(store))
         const { url, stop } = await startServing({ ...call, store, node, counts })
         out(url)
         const logEnd = await logRun(call, 'Serving.', { url, store, node })

@@ -7,7 +7,7 @@ import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.
 import { unfitHelp, unfitText } from '#node/pool.ts'
 import { absentStore, MEND } from '#store/failures.ts'
 import type { Published, Store } from '#store/port.ts'
-import { exists, storedBlocks } from '#store/servable.ts'
+import { blocksToCompare, exists } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { provedJson, provedLines } from './auditing.ts'
 import { aligned, type Command, type CommandCall, type ExitCode } from './command.ts'
@@ -132,7 +132,7 @@ async function readFreshness(
   })
   try {
     const until = systemClock.elapsed() + values['node-timeout']
-    await node?.watch(() => store.identity(), storedBlocks(store, signal))
+    await node?.watch(() => store.identity(), blocksToCompare(store, signal))
     let fresh = measureFreshness(published, node, systemClock)
     // A busy node or machine may miss the first probe.
     while (fresh.node === 'unreachable' && systemClock.elapsed() < until && !signal.aborted) {

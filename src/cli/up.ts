@@ -5,7 +5,7 @@ import type { LoadProgress } from '#load/session.ts'
 import { requireKnownHosts } from '#node/http.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { storedBlocks } from '#store/servable.ts'
+import { blocksToCompare } from '#store/servable.ts'
 import type { Command } from './command.ts'
 import { logRun, requireUsable, withChain } from './compose.ts'
 import { countedBlocks, loadCounts } from './metrics/catalogue.ts'
@@ -71,7 +71,7 @@ export const up: Command = {
     return withChain('up', call, async ({ node, urls, store, counts }) => {
       await store.create()
       await requireUsable(store)
-      await node.watch(() => store.identity(), storedBlocks(store))
+      await node.watch(() => store.identity(), blocksToCompare(store))
       const from = await loadedHeight(store)
       // If there is data to serve, the command goes on; at the first start a mistyped host is reported at once.
       if (from < 0) await requireKnownHosts(urls)

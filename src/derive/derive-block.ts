@@ -230,7 +230,9 @@ function addToRuns(state: State, block: Block, before: number): void {
     // A run that begins here does not exist yet and need not be read.
     const isNew = number % RUN_LENGTH === 0
     const run = (isNew ? undefined : state.get(transactionRuns, id)) ?? { blocks: [] }
-    state[isNew ? 'add' : 'put'](transactionRuns, { id, blocks: withStretch(run, stretch) })
+    const changed = { id, blocks: withStretch(run, stretch) }
+    if (isNew) state.add(transactionRuns, changed)
+    else state.put(transactionRuns, changed)
     done += count
   }
 }

@@ -67,9 +67,9 @@ export function headRows(block: Block, state: State): { readonly doc: BlockDoc; 
     statistics: drafted,
     day: dayDraft(),
     ledger: tokensOnly(state, block),
-    // Rows have no places yet, so the index of the key stands for one.
     series: NO_SERIES,
     bonuses: voteBonuses({ state, statistics: drafted, series: NO_SERIES }),
+    // Rows have no places yet, so the index of the key stands for one.
     lists: { next: (...names) => BigInt(keys.push(listKey(...names)) - 1), settle: () => undefined },
     records: [],
   }

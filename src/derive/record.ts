@@ -271,7 +271,9 @@ function listPlaces(at: TxScope, row: Row): readonly bigint[] {
   const { next } = scope.lists
   const { movement, caller } = row
   // Its parties, and the caller of an action's own row.
-  const accounts = [...new Set([row.from, row.to, caller ?? row.from].filter(isPossibleName))]
+  const names = new Set([row.from, row.to].filter(isPossibleName))
+  if (caller !== undefined) names.add(caller)
+  const accounts = [...names]
   const places = accounts.map(name => next('account', name))
   if (hasFailed(tx)) places.push(...accounts.map(name => next('failed', name)))
   addContract(places, at, row)

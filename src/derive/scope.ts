@@ -19,7 +19,7 @@ import type { VoteBonuses } from './vote-bonuses.ts'
  * | same | `system.iost/cancelDelaytx` | changes no document but that of the RAM that it returns |
  * | vote_producer.iost 1.0.0 … 1.0.5 | registrations and votes emit no receipt | an action without its own receipt is applied from its arguments (`SILENT_ACTIONS`) |
  * | vote.iost 1.0.0, and 1.0.1 until setCanVote | votes for producers may be given to vote.iost itself, without receipts | the action counts like that of vote_producer.iost (`chain/stake.ts`) |
- * | vote_producer.iost 1.0.0 | applyUnregister of a producer that was never approved removes it at once | detected by the version in the deployed code |
+ * | vote_producer.iost 1.0.0 | applyUnregister of a producer that was never approved removes it at once | detected by the version in the deployed code (`applyProducer`) |
  * | vote_producer.iost 1.0.0 … 1.0.6 | `voteFor [payer, voter, producer, amount]` | counts as the voter's vote |
  * | vote_producer.iost 1.0.0 … 1.0.5 | candidateWithdraw without receipt | the amounts are taken from its transfers |
  * | vote_producer.iost, March 2019 | `rebuild` by the admin sets all bonuses to zero | changes no document: bonuses of votes without receipts are unknown until they are withdrawn |
@@ -80,7 +80,7 @@ export type ListCounts = {
   settle(): void
 }
 
-/** All data of a block's derivation. Drafts are written to `state` once, at the end of the block (`settle`). */
+/** All data of a block's derivation. Drafts are written to `state` once, at the end of the block (`deriveAnyBlock`). */
 export type Scope = {
   readonly state: State
   readonly block: Block

@@ -104,12 +104,13 @@ function create({ scope, tx }: TxScope, args: readonly ExactJson[]): void {
     scope.series.note(scope.series.open(seriesOf.supply(symbol)), -former.current_supply, { kind: 'tx' })
 }
 
+type Config = Partial<Record<'decimal' | 'fullName' | 'canTransfer' | 'onlyIssuerCanTransfer', ExactJson>>
+
 /** The receipt has the configuration as base64 of JSON. Other keys (genesis: `can_transfer`) have no effect. */
-function parseConfig(
-  text: string | undefined,
-): Partial<Record<'decimal' | 'fullName' | 'canTransfer' | 'onlyIssuerCanTransfer', ExactJson>> {
+function parseConfig(text: string | undefined): Config {
   try {
-    return Object(parseExact(Buffer.from(text ?? '', 'base64').toString('utf8')))
+    const value = parseExact(Buffer.from(text ?? '', 'base64').toString('utf8'))
+    return typeof value === 'object' && value !== null ? (value as Config) : {}
   } catch {
     return {}
   }

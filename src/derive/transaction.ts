@@ -101,10 +101,10 @@ const TOLD: ReadonlySet<string> = new Set(['vote', 'unvote', 'topupVoterBonus', 
 /** Applies votes and producers' actions without their own receipt, made by older contracts (`scope.ts`). */
 function applySilentActions(at: TxScope, movements: ReadonlyMap<number, Movement>): void {
   const { actions, receipt } = at.tx
-  const maySilent = actions.some(action =>
+  const hasSilent = actions.some(action =>
     action.contract === VOTE_PRODUCER ? SILENT_ACTIONS.has(action.actionName) : directVote(action) !== undefined,
   )
-  if (!maySilent) return
+  if (!hasSilent) return
   const receiptCounts = new Map<string, number>()
   for (const each of receipt.receipts) {
     const parsed = parseReceipt(each)

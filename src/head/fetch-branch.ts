@@ -87,8 +87,8 @@ async function fetchBlock(
 /**
  * Fetches the missing blocks between a head and the published block. Resolves with the whole branch, or with the reason
  * why there is none: `away` when the node does not have one of the blocks at the moment, `apart` when the branch does
- * not lead to the published block, `behind` when it is too large (`mostBytes`, estimated). Fetched blocks are added to
- * `known`, blocks by hash. Throws as `fetchBlock` does.
+ * not lead to the published block, `behind` when the blocks fetched in this search are too large (`mostBytes`,
+ * estimated). Fetched blocks are added to `known`, blocks by hash. Throws as `fetchBlock` does.
  */
 export async function fetchBranch(
   options: FetchOptions,

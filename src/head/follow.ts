@@ -49,30 +49,34 @@ function createOverlay(view: View) {
 }
 
 /**
- * Derives consecutive blocks that begin right above a published height; `known` contains those derived before. The
- * signing key of a block must belong to a producer in the state at the published height: a key registered since then
- * signs nothing before its election is irreversible. Throws Failure 'bad_block' for a block signed by another key.
+ * Derives the blocks of a branch above a published height, by hash; none if the branch does not lead to the published
+ * block. `known` contains those derived before. The signing key of a block must belong to a producer in the state at the
+ * published height: a key registered since then signs nothing before its election is irreversible. Throws Failure
+ * 'bad_block' for a block signed by another key.
  */
 async function deriveHead(
   view: View,
-  blocks: readonly Fetched[],
+  branch: readonly Fetched[],
   known: Pick<ReadonlyMap<string, Derived>, 'get'>,
-): Promise<readonly Derived[]> {
+): Promise<ReadonlyMap<string, Derived>> {
+  const { proved, height, hash: publishedHash } = view.at
+  const blocks = branch.filter(block => block.height > height)
+  const [first] = blocks
+  if (first === undefined || first.height !== height + 1 || first.parentHash !== publishedHash) return new Map()
   const overlay = createOverlay(view)
-  const { proved, height } = view.at
   const keys = signers({ read: overlay.read, changedKeys: () => [] }, { known: proved?.formerKeys, from: height })
-  const unsigned = new Map<string, string>()
+  const lastSignedWith = new Map<string, string>()
   for (const fetched of blocks)
     if (fetched.signedBy !== undefined && known.get(fetched.hash) === undefined)
-      unsigned.set(fetched.signedBy, fetched.hash)
+      lastSignedWith.set(fetched.signedBy, fetched.hash)
   for (const { block, signedBy, hash } of blocks)
-    if (signedBy !== undefined && unsigned.get(signedBy) === hash)
+    if (signedBy !== undefined && lastSignedWith.get(signedBy) === hash)
       await keys.check([{ block, systemCode: [], proof: { level: 'signed', signedBy } }])
-  const all: Derived[] = []
+  const all = new Map<string, Derived>()
   for (const { block, hash } of blocks) {
     const derived = known.get(hash) ?? (await deriveOne(overlay, block))
     overlay.put(derived.changes)
-    all.push(derived)
+    all.set(hash, derived)
   }
   return all
 }
@@ -146,9 +150,7 @@ export function createFollower({ node, store, prove, clock, log }: Following): H
     if (typeof found !== 'string') branch = found
     if (typeof found === 'string') return lose(found)
     const { signal } = options
-    const now = await store.read(view => derive(branch, view.at, blocks => deriveHead(view, blocks, derived)), {
-      signal,
-    })
+    const now = await store.read(view => deriveHead(view, branch, derived), { signal })
     derived = selectDerived(known, now, derived)
     confirmed = clock.elapsed()
     show({ status: 'followed', tip: head, lib, blocks: selectShown(branch, derived) })
@@ -219,19 +221,6 @@ const selectDerived = (
 function toHeadStatus(failure: Failure): Exclude<HeadStatus, 'followed'> {
   if (failure.kind === 'bad_block' || failure.kind === 'defect') return 'unproved'
   return failure instanceof NoNodeOnBranch ? 'apart' : 'away'
-}
-
-/** Derives the blocks of a branch above a published height; none if the branch does not lead to that block. */
-async function derive(
-  branch: readonly Fetched[],
-  at: Published,
-  work: (blocks: readonly Fetched[]) => Promise<readonly Derived[]>,
-): Promise<ReadonlyMap<string, Derived>> {
-  const above = branch.filter(({ height }) => height > at.height)
-  const [first] = above
-  if (first === undefined || first.height !== at.height + 1 || first.parentHash !== at.hash) return new Map()
-  const all = await work(above)
-  return new Map(above.map(({ hash }, number) => [hash, all[number] as Derived]))
 }
 
 /** The longest run of derived blocks that ends with the tip. */

@@ -71,21 +71,26 @@ export function selectHead(shown: HeadState | undefined, at: Pick<Published, 'he
   // The published block once came from the node, so the node's chain is at least as high.
   if (tip.height <= at.height) return { status: 'followed', height: at.height, lib: at.height, blocks: [] }
   const first = at.height + 1 - (tip.height - blocks.length + 1)
-  if (first < 0 || blocks[first]?.doc.parent_hash !== at.hash) return withoutBlocks('apart')
+  if (blocks[first]?.doc.parent_hash !== at.hash) return withoutBlocks('apart')
   return { status: 'followed', height: tip.height, lib: Math.max(lib, at.height), blocks: blocks.slice(first) }
 }
 
-const byList = new WeakMap<HeadBlock, ReadonlyMap<string, readonly { readonly row: HeadRow }[]>>()
+const byList = new WeakMap<HeadBlock, ReadonlyMap<string, readonly HeadRow[]>>()
 
 /** The rows of a list in a block, in order. */
 export function rowsOfList(block: HeadBlock, list: string): readonly HeadRow[] {
-  let known = byList.get(block)
-  if (known === undefined) {
-    known = Map.groupBy(
-      block.rows.flatMap(row => row.lists.map(name => ({ row, name }))),
-      ({ name }) => name,
-    )
-    byList.set(block, known)
-  }
-  return known.get(list)?.map(({ row }) => row) ?? []
+  const known = byList.get(block) ?? groupRows(block)
+  byList.set(block, known)
+  return known.get(list) ?? []
+}
+
+function groupRows({ rows }: HeadBlock): ReadonlyMap<string, readonly HeadRow[]> {
+  const found = new Map<string, HeadRow[]>()
+  for (const row of rows)
+    for (const list of row.lists) {
+      const others = found.get(list)
+      if (others === undefined) found.set(list, [row])
+      else others.push(row)
+    }
+  return found
 }

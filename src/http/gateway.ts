@@ -151,7 +151,7 @@ function createNodeAnswerCache(
       const entry = { answer, since, own: answer.take(), isFinal: undefined }
       entries.put(path, entry, ENTRY_BYTES + 2 * path.length + answer.body.length)
     },
-    bytes: entries.size,
+    bytes: entries.characters,
   }
 }
 

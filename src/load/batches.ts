@@ -9,7 +9,7 @@ import type { Deriver } from './deriver.ts'
 import type { Proving } from './proving.ts'
 
 /** Resident memory in bytes above which garbage is collected sooner than the engine would: it lets a heap double. */
-const FROM = 200_000_000
+const COLLECT_ABOVE_BYTES = 200_000_000
 
 /** Called with the number of documents made since the previous call. */
 export type Collect = (documents: number) => void
@@ -22,7 +22,7 @@ export function collector(
   { resident, collect } = { resident: () => process.memoryUsage.rss(), collect: () => Bun.gc(true) },
   growth = 40_000_000,
 ): Collect {
-  let next = FROM
+  let next = COLLECT_ABOVE_BYTES
   let made = 0
   return documents => {
     made += documents
@@ -30,7 +30,7 @@ export function collector(
     made = 0
     if (resident() < next) return
     collect()
-    next = Math.max(FROM, resident() + growth)
+    next = Math.max(COLLECT_ABOVE_BYTES, resident() + growth)
   }
 }
 

@@ -27,7 +27,7 @@ export async function fill(
   { lib, signal }: { readonly lib: number; readonly signal: AbortSignal },
 ): Promise<void> {
   let yielded = clock.elapsed()
-  const store = async (loaded: LoadedBlock): Promise<void> => {
+  const addBlock = async (loaded: LoadedBlock): Promise<void> => {
     const since = clock.elapsed()
     const documents = await deriver.derive(loaded)
     onDerived?.(clock.elapsed() - since)
@@ -36,8 +36,8 @@ export async function fill(
     await batches.add(documents, lib)
     time.on('deriving')
     if (clock.elapsed() - yielded < 5) return
-    // To requests, to the answers of nodes, and to messages for the threads that prove and write. Those threads would be
-    // idle while a long run is derived.
+    // Every 5 ms the event loop is yielded: to requests, to the answers of nodes, and to messages for the threads that
+    // prove and write. Those threads would be idle while a long run is derived.
     await yieldEventLoop()
     yielded = clock.elapsed()
   }
@@ -48,7 +48,7 @@ export async function fill(
       const segment = await segments.next()
       time.on('deriving')
       if (segment === undefined || !(await proof.accepts(segment))) break
-      for (const loaded of segment) await store(loaded)
+      for (const loaded of segment) await addBlock(loaded)
     }
     time.on('store')
     await batches.end(lib)

@@ -4,7 +4,7 @@ import { DERIVATION } from '#indices/registry.ts'
 import { fetchChain, judgeNode, lacksText, unfitHelp, unfitText } from '#node/pool.ts'
 import type { BlockSource, ChainInfo, Unfit } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
-import { storedBlocks } from '#store/servable.ts'
+import { blocksToCompare } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals, within, withinAfterAbort } from '#time/deadline.ts'
 import { backoffMs } from '#time/retry.ts'
@@ -21,7 +21,7 @@ async function requireSameChain(
   const verdict = await judgeNode(
     // The store would have refused the lock if the first block were a different one.
     { ...info, blockHash: async height => (height === 0 ? identity.genesis : await node.blockHash(height, signal)) },
-    { identity, last: checkpoint, hashAt: storedBlocks(store, signal).hashAt },
+    { identity, last: checkpoint, hashAt: blocksToCompare(store, signal).hashAt },
   )
   if (verdict.is === 'behind')
     // The node is still syncing, or was restarted: the load waits for it rather than go back.
@@ -64,10 +64,10 @@ async function findFailureReason(
 
 /**
  * Loads the chain from the store's checkpoint on: only irreversible blocks, in order, each batch complete or absent.
- * Resolves with the last committed and published height (−1: none) when `once` is done or `signal` aborts. Failures that
- * may pass are retried with growing pauses, each time
- * with a new lock on the store (`retry`). Any other failure ('bad_block', 'conflict', 'defect') is thrown once the
- * blocks before it are committed; no block is ever skipped. Throws 'unavailable' when the time for retries is over.
+ * Resolves when `once` is done or `signal` aborts; `height` is the last committed and published one (−1: none). Failures
+ * that may pass are retried with growing pauses, each time with a new lock on the store (`retry`). Any other failure
+ * ('bad_block', 'conflict', 'defect') is thrown once the blocks before it are committed; no block is ever skipped. Throws
+ * 'unavailable' when the time for retries is over.
  */
 export async function load(
   { node, store }: { readonly node: BlockSource; readonly store: Store },
@@ -92,18 +92,18 @@ export async function load(
       options.onProgress(progress)
     },
   }
+  const { signal } = time
   try {
-    while (!time.signal.aborted) {
-      const { signal } = time
+    while (!signal.aborted) {
       const failed = await inTime(loadOnce({ node, store }, { ...options, signal }, listeners), signal)
-      if (failed === undefined || time.signal.aborted) break
+      if (failed === undefined || signal.aborted) break
       options.onFailure?.()
       if (!isTransient(failed, retry)) throw failed
       last = failed
       failures += 1
       const pauseMs = backoffMs(RETRY_BACKOFF, failures, clock.random())
       logPause(log, failed, { attempt: failures, height, pauseMs })
-      await clock.sleep(pauseMs, time.signal)
+      await clock.sleep(pauseMs, signal)
     }
     if (time.over() && !isDone && !options.signal.aborted) throw retriesExhausted(last)
     return { height }

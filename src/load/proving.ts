@@ -145,8 +145,9 @@ type State = {
 }
 
 /**
- * The accepted signing keys, according to the derived state. `known`: the stored replaced keys; undefined for a store of a version that kept none. In that case any key
- * that ever belonged to a producer counts, until witnesses were elected twice since `from`.
+ * The accepted signing keys, according to the derived state. `known`: the stored replaced keys; undefined for a store of
+ * a version that kept none. In that case any key that ever belonged to a producer counts, until witnesses were elected
+ * twice since `from`.
  */
 export function signers(
   state: State,
@@ -209,8 +210,8 @@ export async function isHashAgreed(
   signal: AbortSignal,
 ): Promise<boolean> {
   // On a stop, the batch is kept without asking the nodes.
-  const reports =
-    (signal.aborted ? [] : await unless(['deadline'], node.hashes?.(height, signal) ?? Promise.resolve([]))) ?? []
+  if (signal.aborted || node.hashes === undefined) return false
+  const reports = (await unless(['deadline'], node.hashes(height, signal))) ?? []
   const other = reports.find(each => each.hash !== hash)
   const same = reports.filter(each => each.hash === hash)
   if (other === undefined) return same.length > 1

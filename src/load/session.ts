@@ -12,11 +12,12 @@ import { isHashAgreed, proving } from './proving.ts'
 import type { RetryPolicy } from './retry.ts'
 
 /**
- * Reads the node's last irreversible block as reported now: it may go back, stop advancing, or be wrong once. undefined:
- * the height is not true at the moment; the caller asks again. Accepts a block beyond the checkpoint only when the node returns that very block as
- * irreversible: a bare number may come from another node, a damaged one, or a chain that never existed.
- * Earlier reports do not count. A node may also invent that block, so the height may grow no faster than the
- * chain could since the loaded block; at that limit the node is asked again. Anything unusual is logged once.
+ * A reader of the node's last irreversible block as reported now: it may go back, stop advancing, or be wrong once.
+ * undefined: the height is not true at the moment; the caller asks again. The reader accepts a block beyond the
+ * checkpoint only when the node returns that very block as irreversible: a bare number may come from another node, a
+ * damaged one, or a chain that never existed. Earlier reports do not count. A node may also invent that block, so the
+ * height may grow no faster than the chain could since the loaded block; at that limit the node is asked again. Anything
+ * unusual is logged once. `now`: milliseconds since 1970.
  */
 export function irreversible(
   node: Pick<BlockSource, 'chainInfo' | 'blockHash'>,

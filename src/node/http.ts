@@ -182,8 +182,8 @@ export async function sendOnce(
 let inProgress = 0
 /**
  * Whether so many requests are in progress that slow ones may not be sent twice. Bun sends 256 requests of a process at a
- * time, to nodes and the store together, unless the environment sets another number; nodes that hang leave room for the
- * store.
+ * time, to nodes and the store together, unless the environment sets another number. The rest is left to the store when
+ * nodes hang.
  */
 export const isCrowded = (): boolean => inProgress >= 192
 

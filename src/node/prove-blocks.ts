@@ -16,6 +16,9 @@ import { RefusedCall } from './call.ts'
 /** A block and the level to which it was proved. */
 export type Proven = { readonly block: Block; readonly proof: Proof }
 
+/** Number of raw blocks fetched at the same time. */
+const AT_ONCE = 4
+
 /**
  * Proves a run of linked blocks to the requested level. Signatures are checked for the last block, which
  * covers all before it, and for every block that changes producers: so the accepted signers can be
@@ -25,10 +28,9 @@ export async function proveBlocks(fetching: FetchContext, found: readonly Fetche
   const isLast = (at: number): boolean => at === found.length - 1
   const proven = found.map((each, at) => findSimpleProof(fetching, each, isLast(at)))
   const open = [...proven.keys()].filter(at => proven[at] === undefined)
-  // Four raw blocks are fetched at the same time.
-  for (let done = 0; done < open.length; done += 4)
+  for (let done = 0; done < open.length; done += AT_ONCE)
     await Promise.all(
-      open.slice(done, done + 4).map(async at => {
+      open.slice(done, done + AT_ONCE).map(async at => {
         const each = found[at]
         if (each !== undefined) proven[at] = await proveBlock(fetching, each, isLast(at))
       }),

@@ -231,8 +231,8 @@ const storageQuestion = ({ contract, type, prefix, from }: StorageRange): NodeRe
 const FRESH_MS = 10_000
 
 /** Settings for fetching blocks, by caller, proof level, and whether the chain is followed. */
-function createFetchContext(report: (event: BlockEvent) => void, bytes: number) {
-  const size = createRangeSize(bytes)
+function createFetchContext(report: (event: BlockEvent) => void, targetBytes: number) {
+  const size = createRangeSize(targetBytes)
   let isReported = false
   const onEvent = (event: BlockEvent): void => {
     if (event.type === 'no_raw' && isReported) return

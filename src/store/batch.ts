@@ -18,6 +18,9 @@ export type Filling = {
 /** The value in an empty store, and always in a store without partitions. */
 export const NOTHING_FILLED: Filling = { partition: 0, documents: 0 }
 
+/** First heights of partitions: a store without partitions has one, from block 0. */
+export const ONE_PARTITION: readonly number[] = [0]
+
 /** Documents of consecutive blocks, and the state of their partition once they are in it. */
 export type History = Pick<Batch, 'blocks' | 'transactions' | 'records' | 'filling'>
 

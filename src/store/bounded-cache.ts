@@ -5,7 +5,7 @@ export type BoundedCache<T> = {
   /** Stores a value and its number of characters in place of any other, unless it is too large. */
   put(key: string, value: T, characters: number): void
   drop(key: string): void
-  size(): number
+  characters(): number
 }
 
 /** `onDrop` is called with each value that the cache no longer has, or did not accept. */
@@ -34,7 +34,7 @@ export function boundedCache<T>(maxCharacters: number, onDrop?: (value: T) => vo
       }
     },
     drop,
-    size: () => all,
+    characters: () => all,
   }
 }
 

@@ -116,7 +116,10 @@ export type View = {
    * distinct, within 1 … `list.count`, from one to 32.
    */
   moments(list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]>
-  /** Times of the published blocks with these distinct heights, in the same order. Throws 'damaged' if one is missing. */
+  /**
+   * Times of the published blocks with these distinct heights, in the same order. Only the embedded store reads less than
+   * the blocks for them. Throws 'damaged' if one is missing.
+   */
   blockTimes(heights: readonly number[]): Promise<readonly bigint[]>
   /**
    * For work that may outlast the publication of the next heights: a view of this height or a later one that

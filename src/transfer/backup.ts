@@ -42,8 +42,8 @@ export async function readThrough(
 ): Promise<NonNullable<StoreManifest['file']>> {
   const hash = new Bun.CryptoHasher('sha256')
   const piece = Buffer.allocUnsafe(256 * 1024)
-  const source = openSync(path, 'r')
   if (into !== undefined) createFile(into)
+  const source = openSync(path, 'r')
   const target = into === undefined ? undefined : openSync(into, 'w')
   try {
     let bytes = 0

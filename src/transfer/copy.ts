@@ -6,7 +6,7 @@ import { type RecordDoc, records } from '#indices/record.ts'
 import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { batchBuilder, partitioning } from '#load/batches.ts'
-import { UNDO_LIMITS } from '#store/batch.ts'
+import { ONE_PARTITION, UNDO_LIMITS } from '#store/batch.ts'
 import { nothingLoaded, RUN_REPAIR } from '#store/failures.ts'
 import type { Audit, Moment, Rewrite, Store, StoredDocument, Writer } from '#store/port.ts'
 import {
@@ -178,7 +178,7 @@ type Between = {
 /** Copies all state documents; documents that exist already are overwritten. */
 async function copyState({ source, from, to, writer }: Between, { signal, onProgress }: DigestOptions): Promise<void> {
   let pages = 0
-  const firsts = (await to.partitions?.firsts()) ?? [0]
+  const firsts = (await to.partitions?.firsts()) ?? ONE_PARTITION
   for (const index of stateIndices) {
     let put: Rewrite['put'][number][] = []
     let done = 0

@@ -3,6 +3,7 @@ import type { Field } from '#indices/define.ts'
 import { type ListDoc, lists, parsePosition } from '#indices/list.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import { ONE_PARTITION } from '#store/batch.ts'
 import type { KeyStore } from '#store/keys-port.ts'
 import type { Audit, Store, StoredDocument } from '#store/port.ts'
 
@@ -147,7 +148,7 @@ export async function computeDigests(
   audit: Audit,
   { signal, onProgress }: DigestOptions,
 ): Promise<readonly Digest[]> {
-  const firsts = (await partitions?.firsts()) ?? [0]
+  const firsts = (await partitions?.firsts()) ?? ONE_PARTITION
   const counts = await readExpectedCounts(audit)
   const digests: Digest[] = []
   let pages = 0

@@ -64,7 +64,8 @@ async function copyInto(
       signal: how.signal,
       onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of }),
     })
-    // These are the bytes of the digests, which are taken again only to report a difference.
+    // If a sealed manifest has the hash of these bytes, its digests are theirs. They are computed again only to name what
+    // differs.
     if (!isSealed || copied.sha256 !== manifest.file?.sha256) throw await changed(file, { partial, manifest }, how)
     // A leftover write-ahead log must not be applied to the new file.
     for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true })

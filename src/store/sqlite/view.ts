@@ -1,7 +1,7 @@
 import { MAX_INT64, MIN_INT64 } from '#chain/bounds.ts'
 import { Failure } from '#failure/failure.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
-import { blocks } from '#indices/block.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
 import type { DocOf, Index, Order } from '#indices/define.ts'
 import { blockId, formatId, type ListDoc, listAndOrdinal, toPlace } from '#indices/list.ts'
 import { type ListedRecord, type RecordDoc, records } from '#indices/record.ts'
@@ -170,11 +170,12 @@ const timeSql = `SELECT "time" FROM ${quoted(blocksTable.name)} WHERE ${keyCondi
 
 /** Without the other columns: a search by time reads dozens of blocks. */
 function readBlockTime(connection: SqliteConnection, height: number): bigint {
-  const time = connection.row(timeSql, BigInt(height))?.[0]
+  const time = connection.layout === undefined ? connection.row(timeSql, BigInt(height))?.[0] : undefined
   if (typeof time === 'bigint') return time
-  // Throws if the block has a time that cannot be read.
-  getById(connection, blocks, blockId(height))
-  throw missingData(`Block ${height} is not stored.`)
+  // A file of a former layout, or a block with a time that cannot be read, which throws.
+  const block = getById(connection, blocks, blockId(height)) as BlockDoc | undefined
+  if (block === undefined) throw missingData(`Block ${height} is not stored.`)
+  return block.time
 }
 
 const balancesTable = createTable(balances)
