@@ -10,7 +10,9 @@ const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({
 
 test('withProofs: reloaded blocks replace their records, and lost receipts add up', () => {
   const proofs = Array(10).fill({ level: 'whole', lost: 2 })
-  const before = withProofs(NOTHING_PROVED, { from: 0, proofs, agreed: true })
+  const first = withProofs(NOTHING_PROVED, { from: 0, proofs: proofs.slice(0, 7), agreed: true })
+  const before = withProofs(first, { from: 7, proofs: proofs.slice(7), agreed: true })
+  expect(before).toEqual(withProofs(NOTHING_PROVED, { from: 0, proofs, agreed: true }))
   const after = withProofs(before, { from: 5, proofs: [{ level: 'linked', lost: 1 }], agreed: false })
   expect(after).toEqual({
     ranges: [

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
+import { balances } from '#indices/balance.ts'
 import { type Segment, segmentsId } from '#indices/segment.ts'
 import { wealth } from '#indices/wealth.ts'
 import { kindOf } from '#test/support/refusal.ts'
-import { type RankingReads, rankingPage } from './ranking.ts'
+import { type RankingReads, rankingPage, requireRanking } from './ranking.ts'
 
 const [top, leaf, other] = [0, 9, 5].map(number => segmentsId('wealth', number, '')) as [string, string, string]
 /** A ranking of 3,000 members in two leaves. */
@@ -46,4 +47,11 @@ test('rankingPage: segments are read twice without hints, and once if a hint sti
 test('rankingPage: a leaf with fewer members than its root records is damage', async () => {
   const { reads } = openReads({ ...stored, [leaf]: [['77', 'm', 3]] })
   expect(await kindOf(rankingPage(reads, richest, { offset: 2_500, limit: 1 }))).toBe('damaged')
+})
+
+test('rankingPage: impossible counts, and a missing or superfluous group, are defects', async () => {
+  const { reads } = openReads()
+  for (const wrong of [{ offset: -1 }, { limit: 0.5 }, { group: 'a' }])
+    expect(await kindOf(rankingPage(reads, richest, { offset: 0, limit: 1, ...wrong }))).toBe('defect')
+  expect(() => requireRanking({ index: balances, order: 'holders' })).toThrow('needs a group')
 })

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { archiveAnswers } from '#archive/answers.ts'
 import { type ArchivedBlock, MANIFEST, manifestText, readManifest } from '#archive/format.ts'
 import { openArchive } from '#archive/reader.ts'
 import { writeArchive } from '#archive/write.ts'
 import type { ProofLevel } from '#chain/block.ts'
+import { decodeBlock, decodeBlockTransactions } from '#chain/decode.ts'
 import { storeBlocks } from '#cli/archive/write.ts'
 import { archiveNode, createNode } from '#node/archive-node.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -194,6 +196,20 @@ describe('an archive as a node', () => {
     const { proved: _, ...end } = { ...(await stored.published()) }
     expect(await at.store.published()).toMatchObject(end)
     await stored.close()
+  })
+
+  // A load asks for single blocks where the answer about several cannot be read.
+  test('its answer about several blocks has the transactions of the single blocks', async () => {
+    const answer = archiveAnswers(await openArchive(whole))
+    const ask = async (path: string, body = '{}') => {
+      const answered = await answer({ path, body }, Number.MAX_SAFE_INTEGER)
+      return answered === 'too_large' ? answered : new TextDecoder().decode(answered.body)
+    }
+    const range = JSON.stringify({ from_block: 0, to_block: HEIGHT })
+    const found = decodeBlockTransactions(await ask('/getBlockTxsByContract', range))
+    expect(found.length).toBeGreaterThan(HEIGHT / 2)
+    for (const { height, transactions } of found)
+      expect(transactions).toEqual([...decodeBlock(await ask(`/getBlockByNumber/${height}/true`)).transactions])
   })
 
   test('an archive alone suffices for an audit, except for the state, which it does not contain', async () => {

@@ -125,9 +125,14 @@ test('feeds: revoking a key ends its feeds, and no others', async () => {
   expect(isOver).toBe(false)
 })
 
-test('openFeeds: a feed ends after two checks without a list of keys, however earlier feeds ended', async () => {
-  const clock = handClock()
-  const { add } = openFeeds({ store: {} as never, keyring: { refusalCheck: () => undefined } as never, clock })
+test('openFeeds: a feed ends after two checks without a list of keys, however earlier feeds ended, and at the stop', async () => {
+  const [clock, stopping] = [handClock(), stoppingService()]
+  const { add } = openFeeds({
+    store: {} as never,
+    keyring: { refusalCheck: () => undefined } as never,
+    clock,
+    stopping,
+  })
   const check = async (): Promise<void> => {
     await clock.awaited(100)
     await clock.pass(100)
@@ -143,6 +148,8 @@ test('openFeeds: a feed ends after two checks without a list of keys, however ea
   await check()
   expect(ended).toEqual([])
   await check()
+  expect(ended.splice(0)).toEqual(['unavailable'])
+  stopping.begin()
   expect(ended).toEqual(['unavailable'])
 })
 

@@ -9,7 +9,7 @@ import { failureOf } from '#test/support/refusal.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 import { openScratchFolder } from './lock.ts'
 import { openStateFile } from './state-file.ts'
-import { openSqliteUsage } from './usage.ts'
+import { getUsagePath, openSqliteUsage } from './usage.ts'
 
 const folder = testFolder()
 const mark = { store: 's', stamp: 7, hash: 'h', batch: 'b' }
@@ -207,4 +207,11 @@ test('openScratchFolder: leftovers of a killed process are removed, and files in
     child.kill('SIGKILL')
     rmSync(parent, { recursive: true, force: true })
   }
+})
+
+test('getUsagePath: each store in a folder has its own file', () => {
+  expect(['iostlens.sqlite', 'a.sqlite'].map(name => getUsagePath(`/x/${name}`))).toEqual([
+    '/x/usage.sqlite',
+    '/x/a.sqlite.usage',
+  ])
 })

@@ -221,6 +221,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index that vanished', () =
       expect(await target.reopen().check()).toEqual([])
       // Completes the unfinished batch.
       await (await target.reopen().takeOver(identity)).release()
+      passed += 2_000
+      expect<unknown>(await look(service)).toEqual(tellingAt((await service.published())?.height ?? -1))
     })
   }
 

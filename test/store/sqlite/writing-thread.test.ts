@@ -66,7 +66,8 @@ test('message: any documents arrive unchanged, and values that a field cannot co
     if (part === undefined) throw new Error(`${index.name} does not cross`)
     expect<unknown>([...unpackDocuments(index, structuredClone(part))]).toEqual(docs)
   }
-  for (const wrong of [{ time: 1 }, { places: [1] }, { height: 0.5 }, { data: 7 }, { overflow: 1 }])
+  const wrongs = [{ time: 2n ** 63n }, { time: 1 }, { places: [1] }, { height: 0.5 }, { data: 7 }, { overflow: 1 }]
+  for (const wrong of [...wrongs, { contract: undefined }])
     expect(packDocuments(records, [{ ...recordDoc(1, 0), ...wrong }])).toBeUndefined()
 })
 

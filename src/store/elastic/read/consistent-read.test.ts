@@ -4,6 +4,7 @@ import type { Field, Order } from '#indices/define.ts'
 import { lists } from '#indices/list.ts'
 import { stateIndices } from '#indices/registry.ts'
 import { wealth } from '#indices/wealth.ts'
+import { countDocCharacters } from '#store/bounded-cache.ts'
 import type { Published, View } from '#store/port.ts'
 import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { connect } from '../client/connection.ts'
@@ -237,6 +238,21 @@ test('getProvedDocs: each request proves the indices of its documents, whatever 
     const proved = new Set(docs.filter(({ _id }) => _id === 'last').map(({ _index }) => _index))
     expect(docs.filter(({ _index }) => !proved.has(_index))).toEqual([])
   }
+})
+
+test('state in memory: missing documents are cached, too, index and id are separate, and hits and misses are counted', () => {
+  const looks: boolean[] = []
+  const docs = createStateCache(isHit => looks.push(isHit))
+  docs.put(lists, 'a', { doc: { id: 'a' }, characters: 1 })
+  docs.put(lists, 'none', { doc: undefined, characters: 0 })
+  const found = [docs.get(lists, 'a'), docs.get(lists, 'none'), docs.get(wealth, 'a'), docs.get(lists, 'b')]
+  expect(found.map(each => each && [each.value])).toEqual([[{ id: 'a' }], [undefined], undefined, undefined])
+  expect(looks).toEqual([true, true, false, false])
+})
+
+test('countDocCharacters: texts count their characters, other values eight, and lists and objects their content, too', () => {
+  expect(countDocCharacters({ a: 'four', b: 4n, c: [1], d: [['five.', { e: null }]] })).toBe(4 + 8 + 16 + 37)
+  expect(countDocCharacters(undefined)).toBe(0)
 })
 
 test('state in memory: a full cache drops the oldest document, and one read by several views takes room once', () => {
