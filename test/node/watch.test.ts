@@ -52,12 +52,17 @@ test('get: the next node is asked at once if one answers 503 to everything', asy
 })
 
 test('get: the request ends at its time limit when all nodes hang', async () => {
-  await using nodes = await watchedPair({ requestMs: 3_333, wellTo: 100 })
-  nodes.become(hangs)
-  const asked = statusOf(nodes.node.get(PATH))
-  await nodes.clock.awaited(3_333)
-  await nodes.clock.pass(3_333)
+  const clock = handClock()
+  let hanging = false
+  await using hung = await startFaultyNode(() => (hanging ? new Promise<never>(() => undefined) : undefined))
+  const node = createNode({ urls: [hung.url], clock, requestMs: 3_333 })
+  await node.watch(async () => OURS)
+  hanging = true
+  const asked = statusOf(node.get('/getRAMInfo'))
+  await clock.awaited(3_333)
+  await clock.pass(3_333)
   expect(await asked).toBe('unavailable')
+  node.close()
 })
 
 test.each([
