@@ -5,7 +5,7 @@ import { cliFolder } from '#test/support/processes/cli-process.ts'
 import { failureOf } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
-import { ARCHIVED, loadFrom } from '#test/support/stores/loading.ts'
+import { ARCHIVED, loadFrom, replayed } from '#test/support/stores/loading.ts'
 
 const HEIGHT = 5
 
@@ -57,12 +57,14 @@ describe.skipIf(elasticsearchUrl() === undefined)("an operator's index template"
 
   test('a migration whose new indices it changes names it, and ends once it is gone', async () => {
     const field = { properties: { team: { type: 'keyword' } } }
+    // A migration loads and audits all that its node has.
+    await using node = await replayed(HEIGHT)
     await using templated = openTemplated({ mappings: field })
     await using folder = await cliFolder()
     const { target, put, remove } = templated
     const store = ['--store', `${target.url}/${target.prefix}`]
-    const migrate = () => folder.run(['indices', 'migrate', ...store, '--node', ARCHIVED])
-    await loadFrom(ARCHIVED, target.store, { to: HEIGHT })
+    const migrate = () => folder.run(['indices', 'migrate', ...store, '--node', node.url])
+    await loadFrom(node.url, target.store)
     await put()
     await target.ask('PUT', 'state-0/_mapping', field)
     const { help = '' } = await failureOf(target.store.takeOver({ chainId: 1, genesis: '', derivation: 1 }))
