@@ -5,7 +5,7 @@ import type { Failure } from '#failure/failure.ts'
 import { failureOf } from '#test/support/refusal.ts'
 import { until } from '#test/support/wait.ts'
 import { openElastic } from '../open-elastic.ts'
-import { connect, createBudget, parseHostUrls } from './connection.ts'
+import { connect, parseHostUrls } from './connection.ts'
 import { requestJson } from './request.ts'
 
 /**
@@ -137,45 +137,68 @@ test('several hosts: there is one URL for each host, all with the path; other te
   }
 })
 
-function spent(extra: ReturnType<typeof createBudget>): number {
-  for (let count = 0; ; count++) if (!extra.spend()) return count
-}
+const headers = { 'x-elastic-product': 'Elasticsearch' }
 
-test('extra requests: a burst is allowed, then a twentieth of the usual requests, and a few a second', () => {
-  let now = 0
-  const extra = createBudget(() => now)
-  expect(spent(extra)).toBe(20)
-  for (let usual = 0; usual < 101; usual++) extra.earn()
-  expect(spent(extra)).toBe(5)
-  now = 1_000
-  expect(spent(extra)).toBe(5)
-  now = 60_000
-  expect(spent(extra)).toBe(20)
-})
-
-/** A server that answers every request, or accepts every request and never answers. */
-function serve(hangs: boolean) {
+/** A server that answers a request, or accepts it and never answers. */
+function serve(hangs: (request: Request) => boolean, body = '{}') {
   const received: string[] = []
   const server = Bun.serve({
     port: 0,
     idleTimeout: 0,
     fetch: request => {
       received.push(request.method)
-      if (hangs) return new Promise<Response>(() => undefined)
-      return new Response('{}', { headers: { 'x-elastic-product': 'Elasticsearch' } })
+      return hangs(request) ? new Promise<Response>(() => undefined) : new Response(body, { headers })
     },
   })
   return { received, host: server.url.host, [Symbol.asyncDispose]: () => server.stop(true) }
 }
 
+const SEARCH = { method: 'POST', path: '/a/_search', body: '{}' } as const
+/** No timeout of ours ends a wait: the connection avoids what hangs, or the test never ends. */
+const NEVER = { requestTimeoutMs: 3_600_000 }
+
+test('send: a late read is sent again without each host in turn, until the copies that delay it are avoided', async () => {
+  const delays = (request: Request): boolean => {
+    const nodes = /preference=_prefer_nodes%3A(.*)/.exec(request.url)?.[1]
+    return request.method === 'POST' && nodes?.includes('third') !== false
+  }
+  await using first = serve(delays, '{"nodes":{"first":{}}}')
+  await using second = serve(delays, '{"nodes":{"second":{}}}')
+  await using third = serve(delays, '{"nodes":{"third":{}}}')
+  const hosts = [first, second, third]
+  const connection = connect({ url: `http://${hosts.map(({ host }) => host).join(',')}`, ...NEVER })
+  // The nodes are found once a request is late.
+  const stop = new AbortController()
+  const late = failureOf(connection.send({ ...SEARCH, signal: stop.signal }))
+  await until(() => hosts.every(({ received }) => received.includes('GET')))
+  stop.abort()
+  expect((await late).kind).toBe('deadline')
+  expect((await connection.send(SEARCH)).status).toBe(200)
+  await connection.close()
+})
+
+test('send: at most twenty extra requests are under way at once', async () => {
+  await using one = serve(() => true)
+  await using other = serve(() => true)
+  const connection = connect({ url: `http://${one.host},${other.host}`, ...NEVER, maxSockets: 100 })
+  const count = (method: string) =>
+    [one, other].flatMap(({ received }) => received).filter(each => each === method).length
+  const all = Promise.allSettled(Array.from({ length: 50 }, () => connection.send(SEARCH)))
+  await until(() => count('POST') >= 70)
+  // Each late read is considered again before the next probes.
+  const probes = count('GET')
+  await until(() => count('GET') >= probes + 2)
+  expect(count('POST')).toBe(70)
+  await connection.close()
+  await all
+})
+
 test('send: while one host hangs every read is answered; a write to it fails as unanswered and is not repeated, and the next one uses another host', async () => {
-  await using hung = serve(true)
-  await using good = serve(false)
-  // No timeout of ours ends a wait: the connection avoids the hung host, or the test never ends.
-  const settings = { url: `http://${hung.host},${good.host}`, requestTimeoutMs: 3_600_000 }
+  await using hung = serve(() => true)
+  await using good = serve(() => false)
+  const settings = { url: `http://${hung.host},${good.host}`, ...NEVER }
   const reading = connect(settings)
-  const search = () => reading.send({ method: 'POST', path: '/a/_search', body: '{}' })
-  const all = await Promise.all(Array.from({ length: 10 }, search))
+  const all = await Promise.all(Array.from({ length: 10 }, () => reading.send(SEARCH)))
   expect(all.map(({ status }) => status)).toEqual(new Array(10).fill(200))
   await reading.close()
   const connection = connect(settings)
@@ -192,7 +215,6 @@ test('send: while one host hangs every read is answered; a write to it fails as 
 test('keys are read while every other request hangs, whatever their number', async () => {
   const hanging = Promise.withResolvers<void>()
   let hung = 0
-  const headers = { 'x-elastic-product': 'Elasticsearch' }
   const fetch = (request: Request): Response | Promise<Response> => {
     const { pathname } = new URL(request.url)
     if (pathname === '/x-keys/_search') return Response.json({ hits: { hits: [] } }, { headers })
@@ -204,7 +226,7 @@ test('keys are read while every other request hangs, whatever their number', asy
   }
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch })
   // None of what hangs gives its place back by itself.
-  const store = openElastic({ url: `http://127.0.0.1:${server.port}`, prefix: 'x', requestTimeoutMs: 3_600_000 })
+  const store = openElastic({ url: `http://127.0.0.1:${server.port}`, prefix: 'x', ...NEVER })
   const others = Promise.allSettled(Array.from({ length: 64 }, () => store.identity()))
   await hanging.promise
   expect(await store.keys.list(AbortSignal.timeout(600_000))).toEqual([])
