@@ -81,7 +81,7 @@ export function connect(options: ConnectionOptions): ElasticConnection {
 class ClusterConnection implements ElasticConnection {
   readonly url: string
   readonly user: string
-  readonly requestTimeoutMs: number
+  private readonly requestTimeoutMs: number
   private readonly hosts: readonly Host[]
   private readonly health: HostHealth<Host>
   private readonly pending = new Set<Pending>()

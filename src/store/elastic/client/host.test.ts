@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { failureOf } from '#test/support/refusal.ts'
 import { until } from '#test/support/wait.ts'
 import { connect } from './connection.ts'
-import { type CopiedRead, Host, hasNoCopy, NoResponse, preferNodes } from './host.ts'
+import { Host, hasNoCopy, NoResponse, preferNodes } from './host.ts'
 import { isReading, type Request, requestJson } from './request.ts'
 
 const HEAD = 'HTTP/1.1 200 OK\r\nX-Elastic-Product: Elasticsearch\r\n'
@@ -219,22 +219,24 @@ test('requests: GET and the read-only POSTs are reads', () => {
   expect(isReading({ method: 'DELETE', path: '/_search' })).toBe(false)
 })
 
+/** The variants of a read, without its method. */
+const variants = (read: Omit<Request, 'method'>, nodes: readonly string[]) =>
+  preferNodes({ method: 'POST', ...read }, nodes).map(({ method: _, ...each }) => each)
+
 test('copies to read: reads prefer copies on any of the nodes, and other requests choose none', () => {
   for (const path of ['/a,b/_search', '/_mget', '/a/_doc/published']) {
-    expect(preferNodes<CopiedRead>({ path, query: { realtime: 'false' } }, ['n1', 'n2'])).toEqual([
+    expect(variants({ path, query: { realtime: 'false' } }, ['n1', 'n2'])).toEqual([
       { path, query: { realtime: 'false', preference: '_prefer_nodes:n1,n2' } },
     ])
-    expect(preferNodes<CopiedRead>({ path }, [])).toEqual([{ path, query: { preference: '_local' } }])
+    expect(variants({ path }, [])).toEqual([{ path, query: { preference: '_local' } }])
   }
   for (const path of ['/a', '/_search', '/a/_terms_enum', '/_cluster/health'])
-    expect(preferNodes<CopiedRead>({ path }, ['n1'])).toEqual([{ path }])
+    expect(variants({ path }, ['n1'])).toEqual([{ path }])
 })
 
 test('copies to read: each of several searches may use any of the nodes; those of certain copies are unchanged, also where all are on one node', () => {
-  const prefer = (over: object, ...heads: readonly object[]) => {
-    const read = { path: '/_msearch', lines: lines(...heads), ...over }
-    return preferNodes<CopiedRead>(read, ['n1']).map(each => each.lines)
-  }
+  const prefer = (over: object, ...heads: readonly object[]) =>
+    variants({ path: '/_msearch', lines: lines(...heads), ...over }, ['n1']).map(each => each.lines)
   const preference = '_prefer_nodes:n1'
   expect(prefer({}, { index: 'a' }, { index: 'b' })).toEqual([
     lines({ preference, index: 'a' }, { preference, index: 'b' }),
@@ -254,7 +256,7 @@ test('copies to read: searches that must use one copy are tried on one node afte
     lines: lines(...['a', 'a'].map(index => ({ index, preference }))),
   })
   const tried = ['_only_nodes:n1', '_only_nodes:n2', 'some text'].map(on)
-  expect(preferNodes<CopiedRead>(on('some text'), ['n1', 'n2'])).toEqual(tried)
+  expect(variants(on('some text'), ['n1', 'n2'])).toEqual(tried)
 })
 
 test('copies to read: the errors of Elasticsearch without a copy are recognized', () => {

@@ -1,14 +1,6 @@
 import { Failure, getErrorMessage } from '#failure/failure.ts'
 import type { ElasticAuth, ElasticResponse, Request } from './request.ts'
 
-/** The members of a read that matter for the choice of copies. */
-export type CopiedRead = {
-  readonly path: string
-  readonly query?: Readonly<Record<string, string>> | undefined
-  readonly lines?: string | undefined
-  readonly isOfNamedCopies?: true
-}
-
 /** Path endings of document reads; other requests choose no copies and refuse the parameter. */
 const OF_COPIES = /.\/(?:_search|_count|_doc\/[^/]+)$|^\/_mget$/
 
@@ -23,7 +15,7 @@ const OWN_PREFERENCE = /^(\{.*"preference":)("[^"]*")/
  *
  * @param nodes ids; if empty, copies on the node that gets the request are preferred
  */
-export function preferNodes<R extends CopiedRead>(read: R, nodes: readonly string[]): readonly R[] {
+export function preferNodes(read: Request, nodes: readonly string[]): readonly Request[] {
   const { path, query, lines, isOfNamedCopies } = read
   const preference = nodes.length === 0 ? '_local' : `_prefer_nodes:${nodes.join(',')}`
   if (path === '/_msearch' && lines !== undefined) {

@@ -23,7 +23,6 @@ export type ElasticConnection = {
   readonly url: string
   /** Name of the user, for messages; never the password. */
   readonly user: string
-  readonly requestTimeoutMs: number
   /**
    * Sends a request once, unless it is a read. Reads are repeated if their connection is cut, and sent to another
    * host of the cluster when they are late. The hosts take turns; a host that does not answer is left out
