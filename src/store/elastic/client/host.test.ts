@@ -87,25 +87,6 @@ test('send: an abort closes the connection, so that a late answer cannot belong 
   expect(connections).toHaveLength(2)
 })
 
-test('send: a server that accepts a connection and never sends its TLS certificate keeps no socket of ours', async () => {
-  url.protocol = 'https:'
-  host = new Host(url, { auth: undefined, ca: undefined, maxSockets: 1 })
-  for (const n of [1, 2]) {
-    const stop = new AbortController()
-    server.once('connection', socket => socket.once('data', () => stop.abort()))
-    expect(await thrownBy(send(SEARCH, stop.signal))).toBeInstanceOf(Error)
-    await isClosed(connections[n - 1])
-    expect(connections).toHaveLength(n)
-  }
-})
-
-test('send: bytes that nobody asked for are not the next answer', async () => {
-  await send(SEARCH)
-  connections[0]?.write(`${HEAD}Content-Length: 3\r\n\r\n[1]`)
-  await Bun.sleep(20)
-  expect((await send(SEARCH)).text).toBe('{}')
-})
-
 /** Sends some MB of an answer. */
 function pour(socket: Socket, framing: string, megabytes: number): void {
   socket.write(`${HEAD}${framing}\r\n\r\n`)

@@ -39,29 +39,29 @@ const STILL = {
   store: 'it',
 }
 
-/** Sessions over a script of published heights: each read takes the next one; the last one repeats. */
-function scripted(heights: readonly number[]) {
-  let looks = 0
+/** Reads over a script of published heights: each look takes the next one; the last one repeats. */
+function scripted(script: readonly (number | PublishedMeta)[]) {
+  const published = script.map(each => (typeof each === 'number' ? metaAt(each) : each))
+  const opened: PublishedMeta[] = []
   const waits: number[] = []
-  let now = 0
-  const { read, expire } = openReads({
-    readPublished: async () => {
-      const height = heights[Math.min(looks++, heights.length - 1)]
-      return height === undefined || height < 0 ? undefined : metaAt(height)
-    },
-    ...STILL,
-    clock: {
-      sleep: async ms => {
-        waits.push(ms)
-        now += ms
-      },
-      elapsed: () => now,
-    },
-  })
+  let [looks, now] = [0, 0]
   const pass = (ms: number) => {
     now += ms
   }
-  return { read, expire, looks: () => looks, waits, pass }
+  const sleep = async (ms: number) => {
+    waits.push(ms)
+    pass(ms)
+  }
+  const reads = openReads({
+    ...STILL,
+    readPublished: async () => published[Math.min(looks++, published.length - 1)],
+    open: at => {
+      opened.push(at)
+      return open(at)
+    },
+    clock: { sleep, elapsed: () => now },
+  })
+  return { ...reads, opened, looks: () => looks, waits, pass }
 }
 const height = async ({ at }: { at: Published }) => at.height
 
@@ -104,11 +104,7 @@ test('read: a failed read of the height, or the time-out of its caller, is not s
 })
 
 test('read: a height whose repair another caller has seen meanwhile is refused although the earlier height was read just now', async () => {
-  const published = [metaAt(4), { ...metaAt(5), mending: true as const }]
-  const { read, fresh, readUnrepaired } = openReads({
-    readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
-    ...STILL,
-  })
+  const { read, fresh, readUnrepaired } = scripted([4, { ...metaAt(5), mending: true }])
   expect(await read(height)).toBe(4)
   expect((await failureOf(fresh(undefined))).message).toStartWith('it is being repaired')
   expect((await failureOf(read(height))).message).toStartWith('it is being repaired')
@@ -118,16 +114,7 @@ test('read: a height whose repair another caller has seen meanwhile is refused a
 
 test('read: a batch that is republished with its inventory is read with the new one', async () => {
   const inventory = { batch: 'b4', indices: {}, last: { 'iost-lists-0': ['a', 5] as const } }
-  const published: PublishedMeta[] = [metaAt(4), metaAt(4), { ...metaAt(4), inventory }]
-  const opened: PublishedMeta[] = []
-  const { read, expire } = openReads({
-    readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
-    ...STILL,
-    open: at => {
-      opened.push(at)
-      return open(at)
-    },
-  })
+  const { read, expire, opened } = scripted([4, 4, { ...metaAt(4), inventory }])
   for (let n = 0; n < 4; n++) {
     await read(height)
     expire()

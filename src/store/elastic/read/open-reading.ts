@@ -146,22 +146,8 @@ const HEIGHT_READ = 'the published height was read'
  * Failures and empty results count only if the store has lost no data.
  */
 export function openReads(options: ReadsOptions) {
-  const { open, whole, clock, readPublished, timeoutMs, onCall } = options
+  const { open, whole, clock, onCall } = options
   const height = openHeight(options)
-  /** Whether the result of an attempt is right; otherwise the read may begin again. Throws if it must not. */
-  const judge = async ({ at, failure, mayBeLost, attempt, since }: Attempt): Promise<boolean> => {
-    // A missing index may be one that a migration has replaced meanwhile.
-    const isReplaced = isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch
-    if (mayBeLost) await whole.requireNow()
-    if (failure === undefined) return true
-    const isNewer = isReplaced || failure instanceof NewerData
-    const isOld = failure instanceof OutOfDateCopy
-    const mayPass = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
-    if (mayPass && clock.elapsed() - since <= timeoutMs) return false
-    // All copies were out of date: servers are cut off, unless the store turns out to have lost data.
-    if (isOld) await whole.requireNow()
-    throw isNewer ? createUnpublished(at) : failure
-  }
   const readUntilRight = async <T>(
     work: (view: View) => Promise<T>,
     how: OpenOptions,
@@ -186,7 +172,7 @@ export function openReads(options: ReadsOptions) {
       progress.awaited = 'the store was looked at'
       const isNotFound = failure instanceof Failure && failure.kind === 'not_found'
       const mayBeLost = !how.damaged && (opened.foundNothing || isNotFound)
-      if (await judge({ at, failure, mayBeLost, attempt, since })) return value as T
+      if (await isRight(options, { at, failure, mayBeLost, attempt, since })) return value as T
       await clock.sleep(getWaitMs(attempt++))
       progress.awaited = HEIGHT_READ
       current = at = await height.fresh(how.signal)
@@ -215,6 +201,24 @@ export function openReads(options: ReadsOptions) {
   }
   const { expire, fresh, readUnrepaired } = height
   return { read, expire, fresh, readUnrepaired }
+}
+
+/** Whether the result of an attempt is right; otherwise the read may begin again. Throws if it must not. */
+async function isRight(
+  { readPublished, whole, clock, timeoutMs }: ReadsOptions,
+  { at, failure, mayBeLost, attempt, since }: Attempt,
+): Promise<boolean> {
+  // A missing index may be one that a migration has replaced meanwhile.
+  const isReplaced = isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch
+  if (mayBeLost) await whole.requireNow()
+  if (failure === undefined) return true
+  const isNewer = isReplaced || failure instanceof NewerData
+  const isOld = failure instanceof OutOfDateCopy
+  const mayPass = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
+  if (mayPass && clock.elapsed() - since <= timeoutMs) return false
+  // All copies were out of date: servers are cut off, unless the store turns out to have lost data.
+  if (isOld) await whole.requireNow()
+  throw isNewer ? createUnpublished(at) : failure
 }
 
 async function settle<T>(work: Promise<T>): Promise<{ readonly value?: T; readonly failure?: unknown }> {
