@@ -46,8 +46,7 @@ export async function getMany(
       body: JSON.stringify({ docs: part.map(({ index, id }) => ({ _index: index, _id: id })) }),
       signal,
     }
-    const origin = { connection, what: request.what }
-    found.push(...(await requestParsed(connection, request, ({ text }) => parseDocs(origin, part, text))))
+    found.push(...(await requestParsed(connection, request, ({ text }, origin) => parseDocs(origin, part, text))))
   }
   if (possible.length === refs.length) return found
   let next = 0

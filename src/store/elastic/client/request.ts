@@ -188,8 +188,7 @@ export const WHOLE = { allow_partial_search_results: 'false' }
 
 /** Sends a request that is safe to repeat and returns the parsed answer; throws a Failure on anything but success. */
 export function requestJson<T>(connection: ElasticConnection, request: NamedRequest): Promise<T> {
-  const origin = { connection, what: request.what }
-  return requestParsed(connection, request, ({ text }) =>
+  return requestParsed(connection, request, ({ text }, origin) =>
     requireValid(origin, parseAnswer<T>(origin, text), value => typeof value === 'object'),
   )
 }
@@ -199,7 +198,7 @@ export function requestHits<H extends { readonly _id: string }>(
   connection: ElasticConnection,
   request: NamedRequest,
 ): Promise<readonly H[]> {
-  return requestParsed(connection, request, ({ text }) => parseHits<H>({ connection, what: request.what }, text))
+  return requestParsed(connection, request, ({ text }, origin) => parseHits<H>(origin, text))
 }
 
 /** Like `requestJson`, with the unparsed answer. */
@@ -211,11 +210,11 @@ export function requestText(connection: ElasticConnection, request: NamedRequest
 export async function requestParsed<T>(
   connection: ElasticConnection,
   request: NamedRequest,
-  read: (answer: ElasticResponse) => T,
+  read: (answer: ElasticResponse, origin: RequestOrigin) => T,
 ): Promise<T> {
   for (let attempt = 0; ; attempt++)
     try {
-      return read(await requestOnce(connection, request))
+      return read(await requestOnce(connection, request), { connection, what: request.what })
     } catch (error) {
       await pauseBeforeRetry(error, attempt)
     }

@@ -51,10 +51,10 @@ async function openPit(connection: ElasticConnection, indices: readonly string[]
         query: WHOLE,
         body: writeJson({ track_total_hits: false, ...body, pit }),
       }
-      return requestParsed(connection, request, ({ text }) => {
-        const { pit_id = id, hits } = parseAnswer<Answer>({ connection, what }, text, parse)
+      return requestParsed(connection, request, ({ text }, origin) => {
+        const { pit_id = id, hits } = parseAnswer<Answer>(origin, text, parse)
         id = pit_id
-        return requireValid({ connection, what }, hits?.hits, Array.isArray)
+        return requireValid(origin, hits?.hits, Array.isArray)
       })
     },
     close: async () => {

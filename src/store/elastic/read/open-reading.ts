@@ -1,5 +1,4 @@
 import { Failure } from '#failure/failure.ts'
-import { records } from '#indices/record.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import { nothingLoaded, otherVersion, underRepair } from '#store/failures.ts'
 import { type CallEnd, createReports, type HeldView, type HoldOptions, type ReadPort, type View } from '#store/port.ts'
@@ -17,7 +16,7 @@ import {
 } from '../schema/checkpoint.ts'
 import { checkLost } from '../schema/inventory.ts'
 import { EDITION } from '../schema/mappings.ts'
-import { type Cluster, FIRST_PARTITION } from '../schema/names.ts'
+import { type Cluster, FIRST_PARTITION, type Names } from '../schema/names.ts'
 import { createUnpublished, holdView } from './hold-view.ts'
 import {
   awaitUnlessAborted,
@@ -27,6 +26,7 @@ import {
   getWaitMs,
   NewerData,
   OutOfDateCopy,
+  type StateCache,
 } from './proved-reads.ts'
 import { openView } from './view.ts'
 
@@ -240,38 +240,29 @@ type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> &
 export function createViews({ connection, names, clock, onCacheRead, hold }: ViewsOptions) {
   const hints: Hints = new Map()
   const copies: CopiesByIndex = new Map()
-  /** The data that all views of a published height share. */
-  const readHeight = (of: PublishedMeta, since: number) => {
-    const own = names.at(of.generations)
-    return {
-      of,
-      since,
-      names: own,
-      last: getLastDocuments(of),
-      recordIndices: of.partitions.map((_, partition) => own.partition(records, partition)),
-      // This many characters take at most 20 MB of memory.
-      cache: boundedCache<{ readonly id: string } | undefined>(8_000_000),
-    }
-  }
-  let height: ReturnType<typeof readHeight> | undefined
+  /** What all views of a published height share. */
+  let height:
+    | { readonly of: PublishedMeta; readonly since: number; readonly names: Names; readonly cache: StateCache }
+    | undefined
   const open: ReadsOptions['open'] = (published, { signal, damaged, onRelease: release = () => undefined }) => {
     const now = clock.elapsed()
     // Only a repair changes documents of a published batch; its changes are visible after this time at the latest.
-    if (height?.of !== published || now - height.since >= 1_000) height = readHeight(published, now)
-    const { names, last, recordIndices, cache } = height
+    if (height?.of !== published || now - height.since >= 1_000)
+      // This many characters take at most 20 MB of memory.
+      height = { of: published, since: now, names: names.at(published.generations), cache: boundedCache(8_000_000) }
+    const { cache } = height
     const opened = { foundNothing: false }
     const view = openView(
       {
         connection,
-        names,
+        names: height.names,
         published,
         hints,
         copies,
-        recordIndices,
         signal,
         pendingReads: [],
         // A view of damaged data does not report whether its reads are of its height, so nothing of it is kept.
-        last: damaged ? {} : last,
+        last: damaged ? {} : getLastDocuments(published),
         cache: damaged ? undefined : cache,
         onCacheRead,
         onNothing: () => {

@@ -62,13 +62,15 @@ export type ProofContext = {
   readonly signal?: AbortSignal | undefined
 }
 
+/** State documents by `INDEX/ID`; a value undefined: no document has that id. */
+export type StateCache = BoundedCache<{ readonly id: string } | undefined>
+
 export type ViewReader = ProofContext & {
   readonly names: Names
-  readonly recordIndices: readonly string[]
   readonly published: PublishedMeta
   readonly hints: Hints
-  /** State documents by `INDEX/ID`; a value undefined: no document has that id. Absent: none is cached. */
-  readonly cache: BoundedCache<{ readonly id: string } | undefined> | undefined
+  /** Absent: nothing is cached. */
+  readonly cache: StateCache | undefined
   /** Called for each state document that may be cached. */
   readonly onCacheRead: ((isHit: boolean) => void) | undefined
   readonly copies: CopiesByIndex
@@ -115,27 +117,20 @@ export async function getProvedDocs(
   refs: readonly Ref[],
 ): Promise<GotDocs> {
   const found: (Got | undefined)[] = []
-  while (found.length < refs.length) {
-    const { proofs, part } = takePart(refs, found.length, last)
+  // A part has no more indices than documents, so both fit one request.
+  const size = DOCS_AT_ONCE / 2
+  for (let from = 0; from < refs.length; from += size) {
+    const part = refs.slice(from, from + size)
+    const proofs = [...new Set(part.map(({ index }) => index))].flatMap(index => {
+      const [id, version = 0] = last[index] ?? []
+      return id === undefined ? [] : [{ index, id, version }]
+    })
     const got = await getMany(connection, [...proofs, ...part], { realtime: false, signal })
     for (const [at, { index, version }] of proofs.entries())
       if ((got[at]?.version ?? -1) < version) throw new OutOfDateCopy(connection, index)
     found.push(...got.slice(proofs.length))
   }
   return found
-}
-
-/** The documents from `from` on that fit one request, and the documents that prove their indices' copies current. */
-function takePart(refs: readonly Ref[], from: number, last: LastDocuments) {
-  const proofs = new Map<string, Ref & { readonly version: number }>()
-  let to = from
-  for (; to < refs.length; to++) {
-    const { index } = refs[to] as Ref
-    const [id, version = 0] = proofs.has(index) ? [] : (last[index] ?? [])
-    if (to - from + proofs.size + (id === undefined ? 1 : 2) > DOCS_AT_ONCE) break
-    if (id !== undefined) proofs.set(index, { index, id, version })
-  }
-  return { proofs: [...proofs.values()], part: refs.slice(from, to) }
 }
 
 export type HistoryHit = { readonly _id: string; readonly _source: DocSource }

@@ -141,7 +141,7 @@ async function findPlaced(reader: ViewReader, places: readonly bigint[], height:
 
 async function readMoments(reader: ViewReader, list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]> {
   const partitions = new Set(ordinals.flatMap(ordinal => listRowPartitions(list.starts, ordinal, ordinal)))
-  const indices = [...partitions].map(partition => reader.recordIndices[partition] as string)
+  const indices = [...partitions].map(partition => reader.names.partition(records, partition))
   const places = ordinals.map(ordinal => String(toPlace(list.number, ordinal)))
   const search = { query: { terms: { places } }, size: ordinals.length, _source: ['height', 'time'] as const }
   let hits = await searchHistory(reader, indices, search)
@@ -175,7 +175,7 @@ async function readRun(
   list: ListDoc,
   [from, to]: readonly [number, number],
 ): Promise<readonly ListedRecord[]> {
-  const indices = listRowPartitions(list.starts, from, to).map(partition => reader.recordIndices[partition] as string)
+  const indices = listRowPartitions(list.starts, from, to).map(partition => reader.names.partition(records, partition))
   const size = to - from + 1
   const places = [toPlace(list.number, from), toPlace(list.number, to)].map(String)
   let rows = indices.length > INDICES_AT_ONCE ? [] : await readPlaces(reader, indices, { places, size })
@@ -203,7 +203,7 @@ function readPlaces(
   return requestParsed(
     connection,
     question,
-    ({ text }) => parseHitDocs(listedRecords, text) ?? parseHits<HistoryHit>({ connection, what }, text).map(toRow),
+    ({ text }, origin) => parseHitDocs(listedRecords, text) ?? parseHits<HistoryHit>(origin, text).map(toRow),
   )
 }
 
