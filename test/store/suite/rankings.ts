@@ -16,8 +16,8 @@ import { type Open, shareStore } from './harness.ts'
 /** More documents than 10,000, above which Elasticsearch refuses `from` by default. */
 const DEEP = 10_250
 const deepOwner = (rank: number): string => `deep${String(rank).padStart(6, '0')}`
-/** Three owners share each amount, so that pages cut through ties. */
-const deepDoc = (rank: number) => wealthDoc(deepOwner(rank), BigInt(DEEP - Math.floor(rank / 3)))
+/** Three owners share each amount, so that pages cut through ties. A double cannot distinguish the amounts. */
+const deepDoc = (rank: number) => wealthDoc(deepOwner(rank), 2n ** 60n + BigInt(DEEP - Math.floor(rank / 3)))
 
 /** Amounts that a double cannot distinguish, ties, zero and negative amounts, with another token in between. */
 const held: readonly (readonly [owner: string, amount: bigint])[] = [

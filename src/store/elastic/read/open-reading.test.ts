@@ -112,6 +112,16 @@ test('read: a height whose repair another caller has seen meanwhile is refused a
   expect(await read(height)).toBe(5)
 })
 
+test('read: a height that another caller has read meanwhile is not replaced by an earlier one', async () => {
+  const [slow, quick] = [Promise.withResolvers<PublishedMeta>(), Promise.resolve(metaAt(5))]
+  const published: Promise<PublishedMeta>[] = [slow.promise, quick]
+  const { fresh } = openReads({ ...STILL, readPublished: () => published.shift() ?? quick })
+  const late = fresh(undefined)
+  expect((await fresh(undefined)).end.height).toBe(5)
+  slow.resolve(metaAt(4))
+  expect((await late).end.height).toBe(5)
+})
+
 test('read: a batch that is republished with its inventory is read with the new one', async () => {
   const inventory = { batch: 'b4', indices: {}, last: { 'iost-lists-0': ['a', 5] as const } }
   const { read, expire, opened } = scripted([4, 4, { ...metaAt(4), inventory }])
