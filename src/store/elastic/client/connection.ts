@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Failure, getErrorMessage } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
-import { Host, hasNoCopy, NoResponse, preferNodes, RequestTimeout, toHostFailure } from './host.ts'
+import { Host, NoResponse, preferNodes, RequestTimeout, toHostFailure } from './host.ts'
 import { HostHealth } from './host-health.ts'
 import { type ElasticAuth, type ElasticConnection, type ElasticResponse, isReading, type Request } from './request.ts'
 
@@ -115,7 +115,27 @@ class ClusterConnection implements ElasticConnection {
   async send(request: Request): Promise<ElasticResponse> {
     if (this.isClosed) throw this.closed()
     if (request.signal?.aborted) throw createPassedDeadline(request)
-    const pending = this.begin(request)
+    const isRead = isReading(request)
+    const among = this.health.usable
+    const since = systemClock.elapsed()
+    const pending: Pending = {
+      request,
+      isRead,
+      host: this.health.next(among),
+      since,
+      until: since + (request.timeoutMs ?? this.requestTimeoutMs),
+      // With a single host there is nothing to compare.
+      lateAt: this.hosts.length === 1 ? Number.POSITIVE_INFINITY : since + this.lateMs(isRead),
+      attempts: new Map(),
+      result: Promise.withResolvers(),
+      repeats: 0,
+    }
+    this.pending.add(pending)
+    if (this.ticking === undefined) {
+      this.lastTick = since
+      this.ticking = setInterval(() => this.tick(), TICK_MS)
+    }
+    void this.attempt(pending, pending.host, among)
     try {
       return await pending.result.promise
     } catch (error) {
@@ -130,32 +150,6 @@ class ClusterConnection implements ElasticConnection {
     this.isClosed = true
     this.health.close()
     for (const pending of this.pending) this.fail(pending, new NoResponse('The connection was closed'))
-  }
-
-  private begin(request: Request): Pending {
-    const isRead = isReading(request)
-    const among = this.health.usable
-    const host = this.health.next(among)
-    const since = systemClock.elapsed()
-    const pending: Pending = {
-      request,
-      isRead,
-      host,
-      since,
-      until: since + (request.timeoutMs ?? this.requestTimeoutMs),
-      // With a single host there is nothing to compare.
-      lateAt: this.hosts.length === 1 ? Number.POSITIVE_INFINITY : since + this.lateMs(isRead),
-      attempts: new Map(),
-      result: Promise.withResolvers(),
-      repeats: 0,
-    }
-    this.pending.add(pending)
-    if (this.ticking === undefined) {
-      this.lastTick = since
-      this.ticking = setInterval(() => this.tick(), TICK_MS)
-    }
-    void this.attempt(pending, host, among)
-    return pending
   }
 
   /** Time after which a request is late, milliseconds: a read after four times the usual time, within bounds. */
@@ -204,7 +198,7 @@ class ClusterConnection implements ElasticConnection {
     const [first = request, ...others] = preferNodes(request, nodes)
     let answer = await host.send(first, signal)
     for (const other of others) {
-      if (!hasNoCopy(answer.text)) break
+      if (!answer.text.includes('no data nodes with criteria [')) break
       answer = await host.send(other, signal)
     }
     return answer

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { failureOf } from '#test/support/refusal.ts'
 import { until } from '#test/support/wait.ts'
 import { connect } from './connection.ts'
-import { Host, hasNoCopy, NoResponse, preferNodes } from './host.ts'
+import { Host, NoResponse, preferNodes } from './host.ts'
 import { isReading, type Request, requestJson } from './request.ts'
 
 const HEAD = 'HTTP/1.1 200 OK\r\nX-Elastic-Product: Elasticsearch\r\n'
@@ -238,9 +238,4 @@ test('copies to read: searches that must use one copy are tried on one node afte
   })
   const tried = ['_only_nodes:n1', '_only_nodes:n2', 'some text'].map(on)
   expect(variants(on('some text'), ['n1', 'n2'])).toEqual(tried)
-})
-
-test('copies to read: the errors of Elasticsearch without a copy are recognized', () => {
-  expect(hasNoCopy('{"reason":"no data nodes with criteria [n1] found for shard: [a][0]"}')).toBe(true)
-  expect(hasNoCopy('{"hits":[]}')).toBe(false)
 })

@@ -27,10 +27,6 @@ export function preferNodes(read: Request, nodes: readonly string[]): readonly R
   return [OF_COPIES.test(path) ? { ...read, query: { ...query, preference } } : read]
 }
 
-export function hasNoCopy(text: string): boolean {
-  return text.includes('no data nodes with criteria [')
-}
-
 /** Each search has two lines, the first of which contains the preference. */
 function setPreferences(lines: string, preference: string): string {
   const text = JSON.stringify(preference)
