@@ -226,23 +226,27 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index that vanished', () =
     })
   }
 
-  test('indices that are emptied: no document is called missing, not even before the next check of the store', async () => {
+  test('documents that are lost: none is called missing, not even before the next check of the store', async () => {
     await using target = await openLoaded()
-    const calls: Readonly<Record<string, (view: View) => Promise<readonly unknown[]>>> = {
-      'transactions-000000': view => view.find(transactions, 'hash8', transactionDoc(1, 1).hash8),
-      'state-0': async view => {
-        const hits = await view.page(wealth, 'richest', { offset: 0, limit: 9 })
-        if (hits.length === 0) throw new Failure('not_found', 'Nobody is rich.')
-        return hits
-      },
+    const findAt = (height: number) => (view: View) => view.find(transactions, 'hash8', transactionDoc(height, 1).hash8)
+    const richest = async (view: View) => {
+      const hits = await view.page(wealth, 'richest', { offset: 0, limit: 9 })
+      if (hits.length === 0) throw new Failure('not_found', 'Nobody is rich.')
+      return hits
     }
+    const losses: readonly (readonly [string, Change, (view: View) => Promise<readonly unknown[]>])[] = [
+      // The copy shows the last document of the index.
+      [`transactions-000000/_doc/${transactionDoc(2, 1).id}?refresh=true`, remove, findAt(2)],
+      ['transactions-000000', recreate, findAt(1)],
+      ['state-0', recreate, richest],
+    ]
     // Their clocks stand still, so they do not repeat their check of the store, which is due once a second.
-    const services = Object.keys(calls).map(() => target.reopen({ clock: { elapsed: () => 0 } }))
+    const services = losses.map(() => target.reopen({ clock: { elapsed: () => 0 } }))
     for (const service of services) expect<unknown>(await look(service)).toEqual(tellingAt(HEIGHT))
-    for (const [at, [name, call]] of Object.entries(calls).entries()) {
+    for (const [at, [name, lose, call]] of losses.entries()) {
       const { read } = services[at] ?? target.store
       expect(await read(call)).not.toEqual([])
-      await recreate(target, name)
+      await lose(target, name)
       expect(await kindOf(read(call))).toBe('damaged')
     }
   })

@@ -58,6 +58,7 @@ export function shareStore(open: Open, fill: (writer: Writer) => Promise<unknown
   afterAll(() => opened.destroy())
   return {
     read: ((...args) => opened.store.read(...args)) as Store['read'],
+    hold: ((...args) => opened.store.hold(...args)) as Store['hold'],
     writer: () => writer,
     reopen: () => opened.reopen(),
     close: () => opened.store.close(),

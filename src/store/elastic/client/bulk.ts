@@ -5,13 +5,13 @@ import { type Got, getMany } from './read-documents.ts'
 import type { ElasticConnection, Ref, SeqNo } from './request.ts'
 import {
   BLOCKED,
-  callTyped,
   type ElasticError,
   formatReason,
   isTransient,
   MISSING_INDEX,
   parseAnswer,
   parseError,
+  requestJson,
   requireValid,
   TOO_LARGE,
   toElasticFailure,
@@ -121,15 +121,13 @@ export function* cutRuns<T extends { readonly bytes: number }>(
  * refused writes. undefined: the user lacks the privilege, or no server answers.
  */
 async function findFullestDisk(connection: ElasticConnection): Promise<string | undefined> {
-  // A hung server is left out of the answer.
   const timeoutMs = 5_000
-  const asked = { metric: 'fs', filter_path: 'nodes.*.name,nodes.*.fs.data', timeout: `${timeoutMs}ms` } as const
-  const calling = { what: 'read the state of the disks', timeoutMs }
+  // A hung server is left out of the answer.
+  const query = { filter_path: 'nodes.*.name,nodes.*.fs.data', timeout: `${timeoutMs}ms` }
+  const request = { what: 'read the state of the disks', path: '/_nodes/stats/fs', query, timeoutMs }
   const toGigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1)
   try {
-    const { nodes = {} } = await callTyped<estypes.NodesStatsResponse>(connection, calling, (client, options) =>
-      client.nodes.stats(asked, options),
-    )
+    const { nodes = {} } = await requestJson<Partial<estypes.NodesStatsResponse>>(connection, request)
     const disks = Object.values(nodes).flatMap(({ name = '', fs }) =>
       (fs?.data ?? []).map(({ path = '', total_in_bytes: total = 0, available_in_bytes: free = 0 }) => ({
         text: `The fullest disk is that of server ${name} (${path}): ${toGigabytes(free)} of ${toGigabytes(total)} GB are free.`,
@@ -194,9 +192,15 @@ async function sendRun(sender: Sender, run: readonly BulkItem[], refreshes: bool
   const existing: BulkItem[] = []
   let pending = run
   let isFirst = true
-  let blocked = false
-  let wasBlocked = false
-  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the states of one run of items, which are told apart here alone.
+  let isBlocked = false
+  const noteBlock = async ({ blocked, reason }: Tried): Promise<void> => {
+    if (blocked === isBlocked) return
+    isBlocked = blocked
+    // A full disk is the usual cause of a block.
+    const disk = blocked ? await findFullestDisk(sender.connection) : undefined
+    if (blocked) sender.onEvent({ type: 'blocked', reason: disk === undefined ? reason : `${reason} ${disk}` })
+    else sender.onEvent({ type: 'unblocked' })
+  }
   const attempt = async (): Promise<TryResult<BulkResult>> => {
     // A replaced loader may find its partition read-only by now.
     if (!isFirst) sender.requireLease?.()
@@ -206,21 +210,15 @@ async function sendRun(sender: Sender, run: readonly BulkItem[], refreshes: bool
     const searchable = isFirst && tried.searchable
     isFirst = false
     existing.push(...tried.existing)
-    wasBlocked = blocked
-    blocked = tried.blocked
-    if (wasBlocked && !blocked) sender.onEvent({ type: 'unblocked' })
+    await noteBlock(tried)
     const progress = tried.again.length < pending.length
     pending = tried.again
     if (pending.length === 0) return { done: { existing, searchable } }
-    // A full disk is the usual cause of a block.
-    const disk = blocked && !wasBlocked ? await findFullestDisk(sender.connection) : undefined
-    const retryReason = disk === undefined ? tried.reason : `${tried.reason} ${disk}`
     // Progress restarts the time limit, and so does a block, which an operator must clear.
-    return { retryReason, anew: progress ? 'all' : blocked ? 'timeout' : undefined }
+    return { retryReason: tried.reason, anew: progress ? 'all' : isBlocked ? 'timeout' : undefined }
   }
   return tryAgain(sender, attempt, (reason, waitMs) => {
-    if (!blocked) sender.onEvent({ type: 'retry', reason, waitMs })
-    else if (!wasBlocked) sender.onEvent({ type: 'blocked', reason })
+    if (!isBlocked) sender.onEvent({ type: 'retry', reason, waitMs })
   })
 }
 

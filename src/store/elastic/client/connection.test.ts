@@ -1,41 +1,45 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test } from 'bun:test'
 import type { Failure } from '#failure/failure.ts'
 import { failureOf } from '#test/support/refusal.ts'
 import { until } from '#test/support/wait.ts'
 import { openElastic } from '../open-elastic.ts'
-import { connect, createBudget, parseHostUrls } from './connection.ts'
+import { connect, parseHostUrls } from './connection.ts'
 import { requestJson } from './request.ts'
+
+const headers = { 'x-elastic-product': 'Elasticsearch' }
+
+/** A server; a request for which `answer` returns undefined is accepted and never answered. */
+function serve(answer: (request: Request) => Response | undefined) {
+  const received: string[] = []
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    fetch: request => {
+      received.push(request.method)
+      return answer(request) ?? new Promise<Response>(() => undefined)
+    },
+  })
+  const { host, origin } = server.url
+  return { received, host, origin, [Symbol.asyncDispose]: () => server.stop(true) }
+}
 
 /**
  * Answers by path: `/404/index_not_found_exception` has that status and that error; other paths are self-explanatory.
  */
-let server: Server
-let url: string
-let requests = 0
-beforeAll(async () => {
-  server = createServer((request, response) => {
-    requests += 1
-    const [, path = '', type = 'none'] = (request.url ?? '').split(/[/?]/)
-    if (path === 'hang') return
-    const product = path === 'other' || type === 'other-server' ? {} : { 'x-elastic-product': 'Elasticsearch' }
-    const status = Number(path) || 200
-    response.writeHead(status, { 'content-type': 'application/json', ...product })
-    if (path === 'half') {
-      response.write('{"half":')
-      return
-    }
-    const reason = 'this action is granted by the index privileges [read,all]'
-    response.end(status === 200 ? '{"n":9007199254740993}' : JSON.stringify({ error: { type, reason }, status }))
-  })
-  await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const server = serve(request => {
+  const [, path = '', type = 'none'] = new URL(request.url).pathname.split('/')
+  if (path === 'hang') return undefined
+  const product = path === 'other' || type === 'other-server' ? {} : headers
+  const status = Number(path) || 200
+  const reason = 'this action is granted by the index privileges [read,all]'
+  const text = status === 200 ? '{"n":9007199254740993}' : JSON.stringify({ error: { type, reason }, status })
+  const half = new ReadableStream({ start: stream => stream.enqueue('{"half":') })
+  return new Response(path === 'half' ? half : text, { status, headers: product })
 })
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
+const url = server.origin
+const requests = () => server.received.length
+afterAll(() => server[Symbol.asyncDispose]())
 
 const auth = { username: 'reader', password: 'hunter2' }
 /** Long enough for every answer, short for paths without one. */
@@ -88,10 +92,10 @@ test('send: the client waits for a server that no longer answers as Elasticsearc
 test('ask: temporary errors are retried, others are not; an aborted signal is a deadline', async () => {
   const counts: number[] = []
   const count = async (path: string, signal?: AbortSignal) => {
-    const before = requests
+    const before = requests()
     const { kind } = await asked(path, { signal })
     expect(kind).toBe(signal === undefined ? 'unavailable' : 'deadline')
-    counts.push(requests - before)
+    counts.push(requests() - before)
   }
   for (const path of ['/503/busy', '/429/x', '/400/x', '/401/x']) await count(path)
   await count('/hang', AbortSignal.timeout(10))
@@ -101,12 +105,12 @@ test('ask: temporary errors are retried, others are not; an aborted signal is a 
 
 test('close: a hanging request ends at once and is not sent again', async () => {
   const connection = connect({ url })
-  const before = requests
+  const before = requests()
   const failure = failureOf(requestJson(connection, { what: 'wait', method: 'GET', path: '/hang' }))
-  await until(() => requests !== before)
+  await until(() => requests() !== before)
   await connection.close()
   expect(await failure).toMatchObject({ retryable: false, message: expect.stringContaining('was closed') })
-  expect(requests - before).toBe(1)
+  expect(requests() - before).toBe(1)
 })
 
 const wrong: readonly (readonly [Parameters<typeof openElastic>[0], string])[] = [
@@ -137,45 +141,54 @@ test('several hosts: there is one URL for each host, all with the path; other te
   }
 })
 
-function spent(extra: ReturnType<typeof createBudget>): number {
-  for (let count = 0; ; count++) if (!extra.spend()) return count
-}
+const SEARCH = { method: 'POST', path: '/a/_search', body: '{}' } as const
+/** No timeout of ours ends a wait: the connection avoids what hangs, or the test never ends. */
+const NEVER = { requestTimeoutMs: 3_600_000 }
 
-test('extra requests: a burst is allowed, then a twentieth of the usual requests, and a few a second', () => {
-  let now = 0
-  const extra = createBudget(() => now)
-  expect(spent(extra)).toBe(20)
-  for (let usual = 0; usual < 101; usual++) extra.earn()
-  expect(spent(extra)).toBe(5)
-  now = 1_000
-  expect(spent(extra)).toBe(5)
-  now = 60_000
-  expect(spent(extra)).toBe(20)
+test('send: a late read is sent again without each host in turn, until the copies that delay it are avoided', async () => {
+  const serveNode = (name: string) =>
+    serve(({ method, url }) => {
+      const isDelayed =
+        method === 'POST' && /preference=_prefer_nodes%3A(.*)/.exec(url)?.[1]?.includes('third') !== false
+      return isDelayed ? undefined : Response.json({ nodes: { [name]: {} } }, { headers })
+    })
+  await using first = serveNode('first')
+  await using second = serveNode('second')
+  await using third = serveNode('third')
+  const hosts = [first, second, third]
+  const connection = connect({ url: `http://${hosts.map(({ host }) => host).join(',')}`, ...NEVER })
+  // The nodes are found once a request is late.
+  const stop = new AbortController()
+  const late = failureOf(connection.send({ ...SEARCH, signal: stop.signal }))
+  await until(() => hosts.every(({ received }) => received.includes('GET')))
+  stop.abort()
+  expect((await late).kind).toBe('deadline')
+  expect((await connection.send(SEARCH)).status).toBe(200)
+  await connection.close()
 })
 
-/** A server that answers every request, or accepts every request and never answers. */
-function serve(hangs: boolean) {
-  const received: string[] = []
-  const server = Bun.serve({
-    port: 0,
-    idleTimeout: 0,
-    fetch: request => {
-      received.push(request.method)
-      if (hangs) return new Promise<Response>(() => undefined)
-      return new Response('{}', { headers: { 'x-elastic-product': 'Elasticsearch' } })
-    },
-  })
-  return { received, host: server.url.host, [Symbol.asyncDispose]: () => server.stop(true) }
-}
+test('send: at most twenty extra requests are under way at once', async () => {
+  await using one = serve(() => undefined)
+  await using other = serve(() => undefined)
+  const connection = connect({ url: `http://${one.host},${other.host}`, ...NEVER, maxSockets: 100 })
+  const count = (method: string) =>
+    [one, other].flatMap(({ received }) => received).filter(each => each === method).length
+  const all = Promise.allSettled(Array.from({ length: 50 }, () => connection.send(SEARCH)))
+  await until(() => count('POST') >= 70)
+  // Each late read is considered again before the next probes.
+  const probes = count('GET')
+  await until(() => count('GET') >= probes + 2)
+  expect(count('POST')).toBe(70)
+  await connection.close()
+  await all
+})
 
 test('send: while one host hangs every read is answered; a write to it fails as unanswered and is not repeated, and the next one uses another host', async () => {
-  await using hung = serve(true)
-  await using good = serve(false)
-  // No timeout of ours ends a wait: the connection avoids the hung host, or the test never ends.
-  const settings = { url: `http://${hung.host},${good.host}`, requestTimeoutMs: 3_600_000 }
+  await using hung = serve(() => undefined)
+  await using good = serve(() => Response.json({}, { headers }))
+  const settings = { url: `http://${hung.host},${good.host}`, ...NEVER }
   const reading = connect(settings)
-  const search = () => reading.send({ method: 'POST', path: '/a/_search', body: '{}' })
-  const all = await Promise.all(Array.from({ length: 10 }, search))
+  const all = await Promise.all(Array.from({ length: 10 }, () => reading.send(SEARCH)))
   expect(all.map(({ status }) => status)).toEqual(new Array(10).fill(200))
   await reading.close()
   const connection = connect(settings)
@@ -190,25 +203,18 @@ test('send: while one host hangs every read is answered; a write to it fails as 
 })
 
 test('keys are read while every other request hangs, whatever their number', async () => {
-  const hanging = Promise.withResolvers<void>()
-  let hung = 0
-  const headers = { 'x-elastic-product': 'Elasticsearch' }
-  const fetch = (request: Request): Response | Promise<Response> => {
+  await using server = serve(request => {
     const { pathname } = new URL(request.url)
     if (pathname === '/x-keys/_search') return Response.json({ hits: { hits: [] } }, { headers })
     // The list of keys also reads which index of keys is the known one.
     if (pathname === '/x-meta/_doc/published') return Response.json({ found: false }, { headers, status: 404 })
-    hung += 1
-    if (hung === 32) hanging.resolve()
-    return new Promise<Response>(() => {})
-  }
-  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch })
+    return undefined
+  })
   // None of what hangs gives its place back by itself.
-  const store = openElastic({ url: `http://127.0.0.1:${server.port}`, prefix: 'x', requestTimeoutMs: 3_600_000 })
+  const store = openElastic({ url: server.origin, prefix: 'x', ...NEVER })
   const others = Promise.allSettled(Array.from({ length: 64 }, () => store.identity()))
-  await hanging.promise
+  await until(() => server.received.length === 32)
   expect(await store.keys.list(AbortSignal.timeout(600_000))).toEqual([])
-  await server.stop(true)
-  await others
   await store.close()
+  await others
 })

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Failure, getErrorMessage } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
-import { Host, hasNoCopy, NoResponse, preferNodes, RequestTimeout, toHostFailure } from './host.ts'
-import { HostChoice, HostHealth } from './host-health.ts'
+import { Host, NoResponse, preferNodes, RequestTimeout, toHostFailure } from './host.ts'
+import { HostHealth } from './host-health.ts'
 import { type ElasticAuth, type ElasticConnection, type ElasticResponse, isReading, type Request } from './request.ts'
 
 export type ConnectionOptions = {
@@ -49,32 +49,6 @@ export function parseHostUrls(text: string): readonly URL[] {
   })
 }
 
-/** Maximum number of extra requests at once, after a time without any. */
-const MAX_EXTRA = 20
-
-/**
- * A budget of extra requests, so that they do not double an overload: one for twenty usual requests, and five a second when
- * all usual requests are waiting.
- */
-export function createBudget(now: () => number) {
-  let left = MAX_EXTRA
-  let last = now()
-  return {
-    earn: (): void => {
-      if (left < MAX_EXTRA) left += 1 / 20
-    },
-    /** Whether an extra request may be sent; if so, it is charged to the budget. */
-    spend: (): boolean => {
-      const at = now()
-      left = Math.min(MAX_EXTRA, left + ((at - last) / 1_000) * 5)
-      last = at
-      if (left < 1) return false
-      left -= 1
-      return true
-    },
-  }
-}
-
 /** A request under way, at one or several hosts. Times are milliseconds of `Clock.elapsed`. */
 type Pending = {
   readonly request: Request
@@ -85,16 +59,12 @@ type Pending = {
   lateAt: number
   readonly attempts: Map<AbortController, Host>
   readonly result: PromiseWithResolvers<ElasticResponse>
-  isRepeated: boolean
-  /** `HostChoice.changes` at the last attempt. */
-  changes: number
-  /** Number of hosts that were avoided in further attempts, beginning with its own. */
-  suspects: number
+  /** Number of further attempts, each of which avoids another host, beginning with its own. */
+  repeats: number
 }
 
-/** A way to an answer: through `host`, from copies on the nodes of `among`. */
-type Route = { readonly host: Host; readonly among: readonly Host[] }
-
+/** Maximum number of extra attempts under way, so that they do not double an overload. */
+const MAX_EXTRA = 20
 /** Milliseconds between two checks of all requests: a timer and a listener for each would cost a tenth more. */
 const TICK_MS = 20
 /** After a longer pause this process itself was busy, and answers may be waiting to be read. Milliseconds. */
@@ -111,17 +81,13 @@ export function connect(options: ConnectionOptions): ElasticConnection {
 class ClusterConnection implements ElasticConnection {
   readonly url: string
   readonly user: string
-  readonly requestTimeoutMs: number
+  private readonly requestTimeoutMs: number
   private readonly hosts: readonly Host[]
-  private readonly choice: HostChoice<Host>
   private readonly health: HostHealth<Host>
-  private readonly extra = createBudget(systemClock.elapsed)
   private readonly pending = new Set<Pending>()
   private ticking: Timer | undefined
   private lastTick = 0
   private usualMs = 0
-  /** The last read that was only answered without one of the hosts. */
-  private lateRead: Request | undefined
   private isClosed = false
 
   constructor(options: ConnectionOptions) {
@@ -133,39 +99,50 @@ class ClusterConnection implements ElasticConnection {
     if (auth !== undefined) this.user = 'username' in auth ? `user '${auth.username}'` : 'the API key'
     this.requestTimeoutMs = requestTimeoutMs
     this.hosts = parseHostUrls(options.url).map(url => new Host(url, { auth, ca, maxSockets }))
-    this.choice = new HostChoice(this.hosts, systemClock.elapsed)
-    const examined = {
+    this.health = new HostHealth({
+      hosts: this.hosts,
       probe: probeHost,
-      readBy: (host: Host) => this.readsBy(host),
       // Gives up the attempts at a host. A request fails if it has no attempt at another host.
-      onDead: (host: Host) => {
+      onDead: host => {
         for (const pending of this.pending)
           for (const [stop, at] of pending.attempts)
             if (at === host) this.giveUp(pending, stop, new NoResponse('it does not answer, and other servers do'))
       },
-    }
-    this.health = new HostHealth({ hosts: this.hosts, choice: this.choice, examined, clock: systemClock })
+      clock: systemClock,
+    })
   }
 
   async send(request: Request): Promise<ElasticResponse> {
     if (this.isClosed) throw this.closed()
     if (request.signal?.aborted) throw createPassedDeadline(request)
-    const pending = this.begin(request)
-    const { host, isRead, since } = pending
+    const isRead = isReading(request)
+    const among = this.health.usable
+    const since = systemClock.elapsed()
+    const pending: Pending = {
+      request,
+      isRead,
+      host: this.health.next(among),
+      since,
+      until: since + (request.timeoutMs ?? this.requestTimeoutMs),
+      // With a single host there is nothing to compare.
+      lateAt: this.hosts.length === 1 ? Number.POSITIVE_INFINITY : since + this.lateMs(isRead),
+      attempts: new Map(),
+      result: Promise.withResolvers(),
+      repeats: 0,
+    }
+    this.pending.add(pending)
+    if (this.ticking === undefined) {
+      this.lastTick = since
+      this.ticking = setInterval(() => this.tick(), TICK_MS)
+    }
+    void this.attempt(pending, pending.host, among)
     try {
-      const answer = await pending.result.promise
-      // A moving average.
-      if (isRead && !pending.isRepeated) this.usualMs += (systemClock.elapsed() - since - this.usualMs) / 16
-      // The node is starting or has lost its cluster. After 429 another host would be no better.
-      if (answer.status >= 502 && answer.status <= 504) this.health.failed(host)
-      return answer
+      return await pending.result.promise
     } catch (error) {
-      if (error instanceof RequestTimeout) this.health.round()
-      else this.health.failed(host)
       if (this.isClosed) throw this.closed()
       if (request.signal?.aborted) throw createPassedDeadline(request)
       const isKnown = this.hosts.some(each => each.isKnown)
-      throw toHostFailure(error, host, { timeoutMs: this.requestTimeoutMs, isKnown, ...request })
+      throw toHostFailure(error, pending.host, { timeoutMs: this.requestTimeoutMs, isKnown, ...request })
     }
   }
 
@@ -175,71 +152,53 @@ class ClusterConnection implements ElasticConnection {
     for (const pending of this.pending) this.fail(pending, new NoResponse('The connection was closed'))
   }
 
-  private begin(request: Request): Pending {
-    const isRead = isReading(request)
-    const host = this.choice.next()
-    const since = systemClock.elapsed()
-    if (isRead) this.extra.earn()
-    const pending: Pending = {
-      request,
-      isRead,
-      host,
-      since,
-      until: since + (request.timeoutMs ?? this.requestTimeoutMs),
-      // With a single host there is nothing to compare.
-      lateAt: this.hosts.length === 1 ? Number.POSITIVE_INFINITY : since + this.lateMs(isRead),
-      attempts: new Map(),
-      result: Promise.withResolvers(),
-      isRepeated: false,
-      changes: this.choice.changes,
-      suspects: 0,
-    }
-    this.pending.add(pending)
-    if (this.ticking === undefined) {
-      this.lastTick = since
-      this.ticking = setInterval(() => this.tick(), TICK_MS)
-    }
-    void this.attempt(pending, { host, among: this.choice.usable() })
-    return pending
-  }
-
   /** Time after which a request is late, milliseconds: a read after four times the usual time, within bounds. */
   private lateMs(isRead: boolean): number {
     return isRead ? Math.min(2_000, Math.max(200, 4 * this.usualMs)) : 1_000
   }
 
-  /** Sends a request by a route; it fails with its last attempt. Whether this attempt answered it; never rejects. */
-  private async attempt(pending: Pending, route: Route): Promise<boolean> {
-    const { isRepeated } = pending
+  /** Sends a request through `host`, to copies on the nodes of `among`; it fails with its last attempt. Never rejects. */
+  private async attempt(pending: Pending, host: Host, among: readonly Host[]): Promise<void> {
+    const isRepeated = pending.repeats > 0
     const stop = new AbortController()
-    pending.attempts.set(stop, route.host)
+    pending.attempts.set(stop, host)
     let failure: unknown
     try {
-      const answer = await this.carry(pending.request, route, stop.signal)
-      if (stop.signal.aborted) return false
+      const answer = await this.carry(pending, stop.signal, { host, among })
+      if (stop.signal.aborted) return
+      // The node is starting or has lost its cluster. After 429 another host would be no better.
+      if (answer.status >= 502 && answer.status <= 504) this.health.failed(host)
       // Another host's answer counts unless it reports overload or a failure of that server.
       if (!isRepeated || answer.status < 429) {
+        // A moving average.
+        if (pending.isRead && pending.repeats === 0)
+          this.usualMs += (systemClock.elapsed() - pending.since - this.usualMs) / 16
         pending.attempts.delete(stop)
         pending.result.resolve(answer)
         this.end(pending)
-        return true
+        return
       }
       failure = new NoResponse('No other host could answer')
     } catch (error) {
+      if (stop.signal.aborted) return
+      this.health.failed(host)
       failure = error
     }
     this.giveUp(pending, stop, failure)
-    return false
   }
 
-  /** Sends a request to a host. A read takes copies on certain nodes, and on other nodes if those have none. */
-  private async carry(request: Request, { host, among }: Route, signal: AbortSignal): Promise<ElasticResponse> {
-    const isFree = among.length === this.hosts.length || !isReading(request)
+  /** A read takes copies on certain nodes, and on other nodes if those have none. */
+  private async carry(
+    { request, isRead }: Pending,
+    signal: AbortSignal,
+    { host, among }: { readonly host: Host; readonly among: readonly Host[] },
+  ): Promise<ElasticResponse> {
+    if (!isRead || among.length === this.hosts.length) return host.send(request, signal)
     const nodes = among.flatMap(({ node }) => node ?? [])
-    const [first = request, ...others] = isFree ? [request] : preferNodes(request, nodes)
+    const [first = request, ...others] = preferNodes(request, nodes)
     let answer = await host.send(first, signal)
     for (const other of others) {
-      if (!hasNoCopy(answer.text)) break
+      if (!answer.text.includes('no data nodes with criteria [')) break
       answer = await host.send(other, signal)
     }
     return answer
@@ -266,44 +225,29 @@ class ClusterConnection implements ElasticConnection {
     const hasStalled = now - this.lastTick > STALL_MS
     this.lastTick = now
     for (const pending of this.pending)
-      if (now >= pending.until || pending.request.signal?.aborted === true) this.fail(pending, new RequestTimeout())
-      else if (now >= pending.lateAt && !hasStalled) void this.onLate(pending, now)
+      if (now >= pending.until || pending.request.signal?.aborted === true) {
+        this.health.round()
+        this.fail(pending, new RequestTimeout())
+      } else if (now >= pending.lateAt && !hasStalled) this.repeat(pending, now)
     if (this.pending.size > 0) return
     clearInterval(this.ticking)
     this.ticking = undefined
   }
 
   /**
-   * Sends a late read again. If the usable hosts have changed since the last attempt, these are used. Otherwise each host
-   * in turn, the request's own first, is suspected of delaying the read as coordinator or with its copies, and avoided.
+   * Sends a late read again. Each host in turn, the request's own first, is suspected of delaying the read as coordinator
+   * or with its copies, and avoided.
    */
-  private async onLate(pending: Pending, now: number): Promise<void> {
-    const { hosts, choice, extra } = this
+  private repeat(pending: Pending, now: number): void {
+    const { hosts, health } = this
     pending.lateAt = now + this.lateMs(pending.isRead)
-    this.health.round()
-    const isNews = pending.changes !== choice.changes
-    if (!pending.isRead || (!isNews && pending.suspects >= hosts.length) || !extra.spend()) return
-    pending.changes = choice.changes
-    pending.isRepeated = true
-    const suspect = isNews ? undefined : hosts[(hosts.indexOf(pending.host) + pending.suspects++) % hosts.length]
-    const isFirst = await this.attempt(pending, { host: choice.next(suspect), among: choice.usable(suspect) })
-    if (!isFirst || suspect === undefined) return
-    this.lateRead = pending.request
-    choice.noteFasterWithout(suspect)
-    this.health.round()
-  }
-
-  /** Whether the last late read is answered in time through a host, as coordinator and from its copies. Never rejects. */
-  private async readsBy(host: Host): Promise<boolean> {
-    const { lateRead, choice } = this
-    if (lateRead === undefined) return true
-    const routes = [
-      { host, among: choice.usable() },
-      { host: choice.next(), among: [host] },
-    ]
-    const limit = AbortSignal.timeout(this.lateMs(true))
-    const tried = await Promise.allSettled(routes.map(route => this.carry(lateRead, route, limit)))
-    return tried.every(each => each.status === 'fulfilled' && each.value.status < 429)
+    health.round()
+    let extra = 0
+    for (const { attempts } of this.pending) extra += attempts.size - 1
+    if (!pending.isRead || pending.attempts.size > hosts.length || extra >= MAX_EXTRA) return
+    const suspect = hosts[(hosts.indexOf(pending.host) + pending.repeats++) % hosts.length] as Host
+    const among = health.without(suspect)
+    void this.attempt(pending, health.next(among), among)
   }
 
   private closed(): Failure {

@@ -1,110 +1,78 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { type Examined, HostChoice, HostHealth } from './host-health.ts'
+import { HostHealth } from './host-health.ts'
 
 type Host = 'a' | 'b' | 'c'
 
-function open(
-  hosts: readonly Host[],
-  examined: (clock: ReturnType<typeof handClock>) => Pick<Examined<Host>, 'probe'> & Partial<Examined<Host>>,
-) {
+/** `answerMs`: time after which each host answers a probe; undefined: it does not answer. */
+function open(hosts: readonly Host[], answerMs: Partial<Record<Host, number>> = {}) {
   const clock = handClock()
-  const choice = new HostChoice<Host>(hosts, clock.elapsed)
+  const dead: Host[] = []
   const health = new HostHealth<Host>({
-    ...{ hosts, choice, clock },
-    examined: { onDead: () => undefined, readBy: async () => true, ...examined(clock) },
-  })
-  return { clock, choice, health }
-}
-
-test('the health of hosts: the delay of the last round does not silence a host that answers the next one', async () => {
-  let isBusy = true
-  const { clock, choice, health } = open(['a', 'b'], ({ sleep }) => ({
-    probe: async host => {
-      if (host === 'b' && isBusy) return false
-      await sleep(isBusy ? 600 : 1)
-      return true
+    hosts,
+    probe: async (host, limitMs) => {
+      const { [host]: ms = limitMs } = answerMs
+      await clock.sleep(ms)
+      return ms < limitMs
     },
-  }))
-  health.round()
-  await clock.settle()
-  // The grace period is four times as long.
-  await clock.pass(600)
-  expect([...choice.silent]).toEqual(['b'])
-  isBusy = false
-  await clock.pass(5_000)
-  expect([...choice.silent]).toEqual([])
-  health.close()
-})
-
-test('the health of hosts: a successful trial does not clear a host that is doubted by then', async () => {
-  let tried = Promise.withResolvers<boolean>()
-  const { clock, choice, health } = open(['a', 'b', 'c'], () => ({
-    probe: async () => true,
-    readBy: () => tried.promise,
-  }))
-  const doubt = (host: Host): void => {
-    choice.noteFasterWithout(host)
-    choice.noteFasterWithout(host)
-  }
-  doubt('a')
-  health.round()
-  await clock.settle()
-  await clock.pass(2_000)
-  doubt('b')
-  tried.resolve(true)
-  await clock.settle()
-  expect(choice.doubted).toBe('b')
-  tried = Promise.withResolvers<boolean>()
-  tried.resolve(true)
-  await clock.pass(5_000)
-  expect(choice.doubted).toBeUndefined()
-  health.close()
-})
-
-function openChoice(hosts: readonly string[]) {
-  const clock = { now: 0 }
-  const choice = new HostChoice(hosts, () => clock.now)
+    onDead: host => dead.push(host),
+    clock,
+  })
   const six = () =>
-    Array.from({ length: 6 }, () => choice.next())
+    Array.from({ length: 6 }, () => health.next(health.usable))
       .toSorted()
       .join('')
-  return { clock, choice, six }
+  return { clock, health, dead, six, answerMs }
 }
 
-test('the choice of a host: hosts take turns without the silent ones, or all of them if all are silent', () => {
-  const { choice, six } = openChoice(['a', 'b', 'c'])
+test('hosts take turns without the silent ones, or all of them if all are silent', () => {
+  const { health, six } = open(['a', 'b', 'c'])
+  expect([six(), health.without('a')]).toEqual(['aabbcc', ['b', 'c']])
+  health.failed('b')
+  expect([six(), health.usable, health.without('a')]).toEqual(['aaaccc', ['a', 'c'], ['c']])
+  health.failed('a')
+  expect([six(), health.without('c')]).toEqual(['cccccc', ['c']])
+  health.failed('c')
   expect(six()).toBe('aabbcc')
-  choice.noteSilent('b')
-  expect([six(), choice.usable()]).toEqual(['aaaccc', ['a', 'c']])
-  choice.noteSilent('a')
-  expect(six()).toBe('cccccc')
-  choice.noteSilent('c')
-  expect(six()).toBe('aabbcc')
-  choice.noteResponsive('b')
-  expect(six()).toBe('bbbbbb')
-  const alone = openChoice(['a'])
-  alone.choice.noteSilent('a')
-  expect([alone.six(), alone.choice.next('a')]).toEqual(['aaaaaa', 'a'])
+  health.close()
+  const alone = open(['a'])
+  alone.health.failed('a')
+  expect([alone.six(), alone.health.without('a')]).toEqual(['aaaaaa', ['a']])
 })
 
-test('the choice of a host: a host for which others had to help is doubted, only one at a time and never all', () => {
-  const { choice, clock, six } = openChoice(['a', 'b', 'c'])
-  choice.noteFasterWithout('a')
-  clock.now = 60_000
-  choice.noteFasterWithout('a')
-  expect(six()).toBe('aabbcc')
-  choice.noteFasterWithout('a')
-  expect([six(), choice.doubted]).toEqual(['bbbccc', 'a'])
-  // Without a suspect, the doubted host is used like any other.
-  expect([choice.usable('c'), choice.usable()].map(String)).toEqual(['a,b', 'b,c'])
-  choice.noteFasterWithout('b')
-  choice.noteFasterWithout('b')
-  expect([six(), choice.doubted]).toEqual(['aaaccc', 'b'])
-  choice.noteSilent('a')
-  choice.noteSilent('c')
-  expect([six(), choice.next('b')]).toEqual(['bbbbbb', 'b'])
-  choice.noteResponsive('a')
-  choice.clearDoubt()
-  expect(six()).toBe('aaabbb')
+test('a host that answers much later than the first one is silent until it is as fast; its requests are given up once it has not answered for seconds', async () => {
+  const { clock, health, dead, answerMs } = open(['a', 'b'], { a: 10, b: 300 })
+  health.round()
+  await clock.pass(209)
+  expect(health.usable).toEqual(['a', 'b'])
+  await clock.pass(1)
+  expect(health.usable).toEqual(['a'])
+  await clock.pass(10_000)
+  expect([health.usable, dead]).toEqual([['a'], []])
+  delete answerMs.b
+  await clock.pass(4_000)
+  expect([health.usable, dead]).toEqual([['a'], ['b']])
+  answerMs.b = 20
+  await clock.pass(4_000)
+  expect(health.usable).toEqual(['a', 'b'])
+  health.close()
+})
+
+test('the delay of the last round does not silence a host that answers the next one', async () => {
+  // The wait for others is four times as long as that for the first answer.
+  const { clock, health, answerMs } = open(['a', 'b'], { a: 800 })
+  health.round()
+  await clock.pass(2_500)
+  expect(health.usable).toEqual(['a'])
+  Object.assign(answerMs, { a: 1, b: 1 })
+  await clock.pass(5_000)
+  expect(health.usable).toEqual(['a', 'b'])
+  health.close()
+})
+
+test('no host is silent if none answers', async () => {
+  const { clock, health, dead } = open(['a', 'b'])
+  health.round()
+  await clock.pass(10_000)
+  expect([health.usable, dead]).toEqual([['a', 'b'], []])
 })

@@ -1,13 +1,5 @@
 import { Failure, getErrorMessage } from '#failure/failure.ts'
-import { type ElasticAuth, type ElasticResponse, isReading, type Request } from './request.ts'
-
-/** The members of a read that matter for the choice of copies. */
-export type CopiedRead = {
-  readonly path: string
-  readonly query?: Readonly<Record<string, string>> | undefined
-  readonly lines?: string | undefined
-  readonly isOfNamedCopies?: true
-}
+import type { ElasticAuth, ElasticResponse, Request } from './request.ts'
 
 /** Path endings of document reads; other requests choose no copies and refuse the parameter. */
 const OF_COPIES = /.\/(?:_search|_count|_doc\/[^/]+)$|^\/_mget$/
@@ -23,7 +15,7 @@ const OWN_PREFERENCE = /^(\{.*"preference":)("[^"]*")/
  *
  * @param nodes ids; if empty, copies on the node that gets the request are preferred
  */
-export function preferNodes<R extends CopiedRead>(read: R, nodes: readonly string[]): readonly R[] {
+export function preferNodes(read: Request, nodes: readonly string[]): readonly Request[] {
   const { path, query, lines, isOfNamedCopies } = read
   const preference = nodes.length === 0 ? '_local' : `_prefer_nodes:${nodes.join(',')}`
   if (path === '/_msearch' && lines !== undefined) {
@@ -33,10 +25,6 @@ export function preferNodes<R extends CopiedRead>(read: R, nodes: readonly strin
     return [...nodes.map(node => ({ ...read, lines: setPreferences(lines, `_only_nodes:${node}`) })), read]
   }
   return [OF_COPIES.test(path) ? { ...read, query: { ...query, preference } } : read]
-}
-
-export function hasNoCopy(text: string): boolean {
-  return text.includes('no data nodes with criteria [')
 }
 
 /** Each search has two lines, the first of which contains the preference. */
@@ -74,14 +62,13 @@ async function readAnswer(response: Response): Promise<string> {
   if (body === null) return ''
   // The runtime reads no more than the length, in half the time.
   if (length !== null && Number(length) <= FREE_BYTES) return response.text()
-  const reader = body.getReader()
   const parts: Uint8Array[] = []
   let [held, counted] = [0, 0]
   try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      parts.push(part.value)
+    for await (const part of body as ReadableStream<Uint8Array>) {
+      parts.push(part)
       // A part takes some bytes by itself: a server may send single bytes.
-      held += part.value.length + 256
+      held += part.length + 256
       if (held > MAX_BYTES) throw new Error(`The answer has more than ${MAX_BYTES} bytes`)
       const more = Math.max(0, held - FREE_BYTES) - counted
       if (bytesAtOnce + more > MAX_BYTES_AT_ONCE)
@@ -97,14 +84,7 @@ async function readAnswer(response: Response): Promise<string> {
   return UTF8.decode(only !== undefined && parts.length === 1 ? only : Buffer.concat(parts))
 }
 
-export class NoResponse extends Error {
-  /** Whether the connection ended before the answer did. */
-  readonly isCut: boolean
-  constructor(message: string, isCut = false) {
-    super(message)
-    this.isCut = isCut
-  }
-}
+export class NoResponse extends Error {}
 
 /** The server's certificate is not accepted, or the server speaks no TLS. */
 class TlsFault extends NoResponse {}
@@ -148,35 +128,26 @@ export class Host {
   }
 
   /**
-   * Sends a request; any status is an answer. A read is sent once more if its connection is cut, since the server may
-   * have closed a kept one at this moment. Throws `NoResponse`; 'usage' if another server answers, or 'unavailable' if the
-   * host was Elasticsearch before.
+   * Sends a request; any status is an answer. Throws `NoResponse`; 'usage' if another server answers, or 'unavailable' if
+   * the host was Elasticsearch before.
    */
   async send(request: Request, signal: AbortSignal): Promise<ElasticResponse> {
     if (this.free > 0) this.free -= 1
     else await new Promise<void>(go => this.waiting.push(go))
     try {
-      return await this.sendOnce(request, signal)
-    } catch (error) {
-      const isStale = error instanceof NoResponse && error.isCut && isReading(request)
-      if (!isStale || signal.aborted) throw error
-      return await this.sendOnce(request, signal)
+      signal.throwIfAborted()
+      const { status, text, isElastic } = await this.exchange(request, signal)
+      if (!isElastic && (status < 300 || ANSWERS_OF_OTHERS.has(status)))
+        throw new Failure(this.isKnown ? 'unavailable' : 'usage', `The server at ${this.url} is not Elasticsearch.`, {
+          help: 'Set --store to the URL of an Elasticsearch of version 8.19 or 9.',
+        })
+      this.isKnown ||= status < 300
+      return { status, text }
     } finally {
       const next = this.waiting.shift()
       if (next === undefined) this.free += 1
       else next()
     }
-  }
-
-  private async sendOnce(request: Request, signal: AbortSignal): Promise<ElasticResponse> {
-    signal.throwIfAborted()
-    const { status, text, isElastic } = await this.exchange(request, signal)
-    if (!isElastic && (status < 300 || ANSWERS_OF_OTHERS.has(status)))
-      throw new Failure(this.isKnown ? 'unavailable' : 'usage', `The server at ${this.url} is not Elasticsearch.`, {
-        help: 'Set --store to the URL of an Elasticsearch of version 8.19 or 9.',
-      })
-    this.isKnown ||= status < 300
-    return { status, text }
   }
 
   /** Like `send`, at once even while others wait, and any server may answer. */
@@ -222,9 +193,7 @@ function toNoResponse(error: unknown): unknown {
   const { code } = error as { readonly code?: unknown }
   // The runtime adds the URL, and advice about its own options.
   const message = getErrorMessage(error).replace(/ fetching "[^"]*"|[.?]? For more information, pass .*$|[.?]$/gs, '')
-  return typeof code === 'string' && OF_TLS.test(code)
-    ? new TlsFault(message)
-    : new NoResponse(message, code === 'ECONNRESET')
+  return typeof code === 'string' && OF_TLS.test(code) ? new TlsFault(message) : new NoResponse(message)
 }
 
 /** The Failure for a request without an answer. `isKnown`: whether the cluster has answered before. */

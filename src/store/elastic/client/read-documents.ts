@@ -1,13 +1,11 @@
 import { type DocSource, isPossibleId } from '../schema/documents.ts'
 import type { ElasticConnection, Ref, SeqNo } from './request.ts'
 import {
-  callTyped,
   type ElasticError,
   MISSING_INDEX,
   type NamedRequest,
   parseAnswer,
   type RequestOrigin,
-  requestJson,
   requestParsed,
   requireValid,
   toElasticFailure,
@@ -48,8 +46,7 @@ export async function getMany(
       body: JSON.stringify({ docs: part.map(({ index, id }) => ({ _index: index, _id: id })) }),
       signal,
     }
-    const origin = { connection, what: request.what }
-    found.push(...(await requestParsed(connection, request, ({ text }) => parseDocs(origin, part, text))))
+    found.push(...(await requestParsed(connection, request, ({ text }, origin) => parseDocs(origin, part, text))))
   }
   if (possible.length === refs.length) return found
   let next = 0
@@ -73,72 +70,4 @@ function parseDocs(origin: RequestOrigin, refs: readonly Ref[], text: string): r
       primaryTerm: doc._primary_term ?? 0,
     }
   })
-}
-
-export type SortedHit = {
-  readonly _index: string
-  readonly _id: string
-  readonly _version: number
-  readonly _source: DocSource
-  readonly sort: readonly unknown[]
-}
-
-export type SortedHits = { readonly hits: { readonly hits: readonly SortedHit[] } }
-
-/** A point in time of some indices: all its searches see the same documents, regardless of later writes. */
-export type Pit = {
-  readonly search: <T>(body: object, query?: Readonly<Record<string, string>>) => Promise<T>
-  readonly close: () => Promise<void>
-}
-
-/** `keep`: keep-alive after each search; an auditor pauses less than the default between two searches. */
-export async function openPit(connection: ElasticConnection, indices: readonly string[], keep = '30m'): Promise<Pit> {
-  const index = indices.join(',')
-  const what = `search ${index}`
-  let { id } = await callTyped(connection, { what }, (client, options) =>
-    client.openPointInTime({ index, keep_alive: keep }, options),
-  )
-  return {
-    search: async <T>(body: object, query = {}) => {
-      const answer = await requestJson<T & { pit_id?: string }>(connection, {
-        what,
-        path: '/_search',
-        query: { allow_partial_search_results: 'false', ...query },
-        body: JSON.stringify({ ...body, pit: { id, keep_alive: keep } }),
-      })
-      id = answer.pit_id ?? id
-      return answer
-    },
-    close: async () => {
-      await callTyped(connection, { what, acceptedStatuses: [404] }, (client, options) =>
-        client.closePointInTime({ id }, options),
-      )
-    },
-  }
-}
-
-/**
- * The hits of a search, page by page. The server finds the next page while the caller works on this one. `getKeys`: the
- * values after which the next page begins.
- */
-export async function* searchPages(
-  pit: Pit,
-  search: { readonly size: number; readonly query: object; readonly sort: readonly object[] },
-  getKeys = ({ sort }: SortedHit): readonly unknown[] => sort,
-): AsyncGenerator<readonly SortedHit[], void, void> {
-  const next = (after?: readonly unknown[]): Promise<SortedHits> => {
-    const page = pit.search<SortedHits>({ version: true, track_total_hits: false, ...search, search_after: after })
-    // The search may fail before the caller awaits it.
-    page.catch(() => undefined)
-    return page
-  }
-  for (let page = next(); ; ) {
-    const { hits } = (await page).hits
-    const last = hits.at(-1)
-    if (last === undefined) return
-    const isEnd = hits.length < search.size
-    if (!isEnd) page = next(getKeys(last))
-    yield hits
-    if (isEnd) return
-  }
 }

@@ -1,4 +1,3 @@
-import { BaseConnection, Client, CloudConnectionPool, type TransportRequestOptions } from '@elastic/elasticsearch'
 import { parseJson } from '#chain/json.ts'
 import { Failure, type FailureKind, getErrorMessage } from '#failure/failure.ts'
 
@@ -24,7 +23,6 @@ export type ElasticConnection = {
   readonly url: string
   /** Name of the user, for messages; never the password. */
   readonly user: string
-  readonly requestTimeoutMs: number
   /**
    * Sends a request once, unless it is a read. Reads are repeated if their connection is cut, and sent to another
    * host of the cluster when they are late. The hosts take turns; a host that does not answer is left out
@@ -190,8 +188,7 @@ export const WHOLE = { allow_partial_search_results: 'false' }
 
 /** Sends a request that is safe to repeat and returns the parsed answer; throws a Failure on anything but success. */
 export function requestJson<T>(connection: ElasticConnection, request: NamedRequest): Promise<T> {
-  const origin = { connection, what: request.what }
-  return requestParsed(connection, request, ({ text }) =>
+  return requestParsed(connection, request, ({ text }, origin) =>
     requireValid(origin, parseAnswer<T>(origin, text), value => typeof value === 'object'),
   )
 }
@@ -201,7 +198,7 @@ export function requestHits<H extends { readonly _id: string }>(
   connection: ElasticConnection,
   request: NamedRequest,
 ): Promise<readonly H[]> {
-  return requestParsed(connection, request, ({ text }) => parseHits<H>({ connection, what: request.what }, text))
+  return requestParsed(connection, request, ({ text }, origin) => parseHits<H>(origin, text))
 }
 
 /** Like `requestJson`, with the unparsed answer. */
@@ -213,11 +210,11 @@ export function requestText(connection: ElasticConnection, request: NamedRequest
 export async function requestParsed<T>(
   connection: ElasticConnection,
   request: NamedRequest,
-  read: (answer: ElasticResponse) => T,
+  read: (answer: ElasticResponse, origin: RequestOrigin) => T,
 ): Promise<T> {
   for (let attempt = 0; ; attempt++)
     try {
-      return read(await requestOnce(connection, request))
+      return read(await requestOnce(connection, request), { connection, what: request.what })
     } catch (error) {
       await pauseBeforeRetry(error, attempt)
     }
@@ -282,43 +279,4 @@ function createMalformed({ connection: { url }, what }: RequestOrigin, problem: 
   return new Failure('unavailable', `The response of Elasticsearch at ${url} is invalid (${what}): ${problem}.`, {
     help: 'Check whether there is a proxy in front of Elasticsearch, and check the logs of both.',
   })
-}
-
-type TypedCall = Pick<NamedRequest, 'what' | 'signal' | 'timeoutMs' | 'acceptedStatuses'>
-
-const clients = new WeakMap<ElasticConnection, Client>()
-
-/**
- * Sends a request by the official client's typed API as `requestJson` does, over the same connection. For rare requests:
- * the client takes longer than the connection itself.
- */
-export function callTyped<T>(
-  connection: ElasticConnection,
-  calling: TypedCall,
-  request: (client: Client, options: TransportRequestOptions) => Promise<T>,
-): Promise<T> {
-  const client = clients.get(connection) ?? openClient(connection)
-  clients.set(connection, client)
-  return request(client, { context: calling })
-}
-
-/** `CloudConnectionPool` has one address, which it never gives up: hosts are the connection's own matter. */
-function openClient(connection: ElasticConnection): Client {
-  class Carrier extends BaseConnection {
-    override async request(...asked: Parameters<BaseConnection['request']>): Promise<never> {
-      const [{ method, path, querystring, body }, { context }] = asked
-      const answer = await requestJson(connection, {
-        ...(context as TypedCall),
-        method: method as Request['method'],
-        path: querystring ? `${path}?${querystring}` : path,
-        ...(typeof body === 'string' && body !== '' ? { body } : {}),
-      })
-      // Without a content type the client passes the answer on as it is. Its types know texts only.
-      return { statusCode: 200, headers: { 'x-elastic-product': 'Elasticsearch' }, body: answer } as never
-    }
-
-    override async close(): Promise<void> {}
-  }
-  const options = { Connection: Carrier, ConnectionPool: CloudConnectionPool, maxRetries: 0 }
-  return new Client({ node: 'http://elasticsearch', ...options })
 }

@@ -6,8 +6,6 @@ import { type AnyIndex, historyIndices, type StateIndex, stateIndices } from '#i
 import { series } from '#indices/series.ts'
 import { missingData, nothingLoaded } from '#store/failures.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
-import { type Pit, type SortedHit, type SortedHits, searchPages } from '../client/read-documents.ts'
-import type { ElasticConnection } from '../client/request.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { readCheckpoint, readPublished, toStamp, toVersion } from '../schema/checkpoint.ts'
 import { decodeDoc, readFormerDoc } from '../schema/documents.ts'
@@ -15,8 +13,8 @@ import { isInCopies } from '../schema/index-states.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import type { Cluster, Names, ReadCluster } from '../schema/names.ts'
 import { findPartition, fromStateId, getStateIndex, KIND, toStateId } from '../schema/names.ts'
-import { OutOfDateCopy } from './consistent-read.ts'
-import { openWholePits } from './hold-view.ts'
+import { type Pit, type SortedHit, takePits } from './hold-view.ts'
+import { OutOfDateCopy } from './proved-reads.ts'
 import { parseHeight } from './view.ts'
 
 /** Documents per page: transactions of a few KB each make a page of a few MB. */
@@ -40,22 +38,20 @@ export async function openAudit(
     const at = await readPublished(cluster)
     if (at === undefined) throw nothingLoaded(`${connection.url}/${names.prefix}`)
     const own = names.at(at.generations)
-    const { pits, close, isNewer, missing } = await openWholePits(cluster, at, listWantedPits(own, at, kinds))
-    try {
+    const wanted = listWantedPits(own, at, kinds)
+    const audit = await takePits(cluster, { at, wanted }, async ({ pits, close, isNewer, missing }) => {
       const reading = { connection, names: own, pits, at }
       const after = await readPublished(cluster)
       // If no batch is announced beyond the published one, no loader is writing the newer documents, because state is
       // written only after its batch is announced: they are of an abandoned batch or of another program.
       const isQuiet = async () => (await readCheckpoint(reading))?.checkpoint.batch === at.batch
-      if (after?.batch === at.batch && (!isNewer || (await isQuiet()))) {
-        await requireLost(connection, missing)
-        return createAudit(reading, close)
-      }
-      await close()
-    } catch (error) {
-      await close().catch(() => {})
-      throw error
-    }
+      if (after?.batch !== at.batch || (isNewer && !(await isQuiet()))) return undefined
+      // Throws if a document that no point in time showed is in a copy that a master has in use.
+      for (const { index, last } of missing)
+        if (await isInCopies(connection, index, last)) throw new OutOfDateCopy(connection, index)
+      return createAudit(reading, close)
+    })
+    if (audit !== undefined) return audit
     // A loader publishes every few seconds, some milliseconds after its refresh.
     if (attempt === 200)
       throw new Failure('unavailable', `The batch after height ${at.end.height} is stored but not published.`, {
@@ -63,15 +59,6 @@ export async function openAudit(
       })
     await clock.sleep(50)
   }
-}
-
-/** Throws `OutOfDateCopy` if a document that no point in time showed is in a copy that a master has in use. */
-async function requireLost(
-  connection: ElasticConnection,
-  missing: Awaited<ReturnType<typeof openWholePits>>['missing'],
-): Promise<void> {
-  for (const { index, last } of missing)
-    if (await isInCopies(connection, index, last)) throw new OutOfDateCopy(connection, index)
 }
 
 /** The indices that one point in time covers, by their name. */
@@ -127,13 +114,12 @@ async function searchIds(
   { index, ids }: { readonly index: AnyIndex; readonly ids: readonly string[] },
   what: object,
 ): Promise<readonly SortedHit[]> {
-  const { hits } = await findPit(reading, index).search<SortedHits>({
+  const hits = await findPit(reading, index).search({
     size: Math.min(WINDOW, ids.length * 2),
-    track_total_hits: false,
     query: { ids: { values: index.kind === 'state' ? ids.map(id => toStateId(index, id)) : ids } },
     ...what,
   })
-  return hits.hits.filter(hit => findStray(reading, index, hit) === undefined)
+  return hits.filter(hit => findStray(reading, index, hit) === undefined)
 }
 
 async function* scanIndex<I extends AnyIndex>(
@@ -174,9 +160,26 @@ function readPublishedHit(hit: SortedHit, at: PublishedMeta): readonly Published
   return before.doc === undefined ? [] : [{ index, id, doc: tryDecode(index, { ...hit, _source: before.doc }) }]
 }
 
-function searchAll(reading: AuditReading, index: AnyIndex, query: object): AsyncIterable<readonly SortedHit[]> {
-  const search = { size: PAGE, sort: [{ _shard_doc: 'asc' }], query: { bool: { filter: [query] } } }
-  return searchPages(findPit(reading, index), search)
+/** All documents that a query matches, page by page. The server finds the next page while the caller works on this one. */
+async function* searchAll(
+  reading: AuditReading,
+  index: AnyIndex,
+  query: object,
+): AsyncGenerator<readonly SortedHit[], void, void> {
+  const search = { size: PAGE, version: true, sort: [{ _shard_doc: 'asc' }], query: { bool: { filter: [query] } } }
+  const next = (after?: readonly unknown[]): Promise<readonly SortedHit[]> => {
+    const page = findPit(reading, index).search({ ...search, search_after: after })
+    // The search may fail before the caller awaits it.
+    page.catch(() => undefined)
+    return page
+  }
+  for (let page = next(); ; ) {
+    const hits = await page
+    const isEnd = hits.length < PAGE
+    if (!isEnd) page = next(hits.at(-1)?.sort)
+    if (hits.length > 0) yield hits
+    if (isEnd) return
+  }
 }
 
 function toStored<I extends AnyIndex>(reading: AuditReading, index: I, hit: SortedHit): StoredDocument<I> {
@@ -218,13 +221,12 @@ async function readPlaced(
     { range: { places: { gt: String(after), lte: String(until) } } },
     { range: { [HEIGHT]: { lte: reading.at.end.height } } },
   ]
-  const { hits } = await findPit(reading, records).search<SortedHits>({
+  const hits = await findPit(reading, records).search({
     size: Math.min(WINDOW, limit + 1),
     _source: ['places'],
-    track_total_hits: false,
     query: { bool: { filter } },
   })
-  return hits.hits
+  return hits
     .flatMap(({ _id, _source }) =>
       ((_source['places'] ?? []) as readonly string[]).map(place => ({ place: BigInt(place), id: _id })),
     )

@@ -1,16 +1,68 @@
+import { parseExact, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
-import type { AnyIndex, StateIndex } from '#indices/registry.ts'
+import type { StateIndex } from '#indices/registry.ts'
 import type { HeldView, HoldOptions, View } from '#store/port.ts'
-import { type Ranking, requireRanking } from '#store/ranking.ts'
-import type { SortedHit, SortedHits } from '../client/read-documents.ts'
-import { openPit, type Pit, searchPages } from '../client/read-documents.ts'
+import type { Hints } from '#store/ranking.ts'
+import {
+  type ElasticConnection,
+  parseAnswer,
+  requestJson,
+  requestParsed,
+  requestText,
+  requireValid,
+  WHOLE,
+} from '../client/request.ts'
 import { getLastDocuments, type LastDocument, type PublishedMeta, toStamp, toVersion } from '../schema/checkpoint.ts'
-import { decodeDoc } from '../schema/documents.ts'
+import { type DocSource, decodeDoc } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
 import { type Cluster, fromStateId, getStateIndex, type ReadCluster, toStateId } from '../schema/names.ts'
-import { COPIES_TRIED, createDeadlineFailure, createUnpublished, getWaitMs, OutOfDateCopy } from './consistent-read.ts'
-import { toQuery } from './search-state.ts'
+import { COPIES_TRIED, createDeadlineFailure, getWaitMs, OutOfDateCopy } from './proved-reads.ts'
+import { readPage } from './search-state.ts'
+
+export type SortedHit = {
+  readonly _index: string
+  readonly _id: string
+  readonly _version: number
+  readonly _source: DocSource
+  readonly sort: readonly unknown[]
+}
+
+/** A point in time of some indices: all its searches see the same documents, regardless of later writes. */
+export type Pit = {
+  /** The hits of a search; `parse` defaults to `parseJson`. */
+  readonly search: (body: object, parse?: (text: string) => unknown) => Promise<readonly SortedHit[]>
+  readonly close: () => Promise<void>
+}
+
+/** `keep`: keep-alive after each search; an auditor pauses less than the default between two searches. */
+async function openPit(connection: ElasticConnection, indices: readonly string[], keep = '30m'): Promise<Pit> {
+  const index = indices.join(',')
+  const what = `search ${index}`
+  const opening = { what, method: 'POST', path: `/${index}/_pit`, query: { keep_alive: keep } } as const
+  let { id } = await requestJson<{ readonly id: string }>(connection, opening)
+  type Answer = { readonly pit_id?: string; readonly hits?: { readonly hits?: readonly SortedHit[] } }
+  return {
+    search: (body, parse) => {
+      const pit = { id, keep_alive: keep }
+      const request = {
+        what,
+        path: '/_search',
+        query: WHOLE,
+        body: writeJson({ track_total_hits: false, ...body, pit }),
+      }
+      return requestParsed(connection, request, ({ text }, origin) => {
+        const { pit_id = id, hits } = parseAnswer<Answer>(origin, text, parse)
+        id = pit_id
+        return requireValid(origin, hits?.hits, Array.isArray)
+      })
+    },
+    close: async () => {
+      const body = JSON.stringify({ id })
+      await requestText(connection, { what, method: 'DELETE', path: '/_pit', body, acceptedStatuses: [404] })
+    },
+  }
+}
 
 type WantedPit = {
   /** Indices with one shard each. */
@@ -55,14 +107,27 @@ async function openWholePit(
   }
 }
 
-/** Points in time of several groups of indices at a published height, by key of `wanted`; `close` closes all. */
-export async function openWholePits(cluster: PitCluster, at: PublishedMeta, wanted: ReadonlyMap<string, WantedPit>) {
+/** Points in time of several groups of indices at a published height, by key of `wanted`. */
+type TakenPits = {
+  readonly pits: ReadonlyMap<string, Pit>
+  readonly close: () => Promise<void>
+  readonly isNewer: boolean
+  readonly missing: readonly MissingDocument[]
+}
+
+/** Takes points in time and closes them unless `use` returns something. */
+export async function takePits<T>(
+  cluster: PitCluster,
+  { at, wanted }: { readonly at: PublishedMeta; readonly wanted: ReadonlyMap<string, WantedPit> },
+  use: (taken: TakenPits) => Promise<T | undefined>,
+): Promise<T | undefined> {
   const pits = new Map<string, Pit>()
   const close = async (): Promise<void> => {
     await Promise.all([...pits.values()].map(pit => pit.close()))
   }
   let isNewer = false
   const missing: MissingDocument[] = []
+  let used: T | undefined
   try {
     for (const [name, each] of wanted) {
       const taken = await openWholePit(cluster, at, each)
@@ -70,11 +135,11 @@ export async function openWholePits(cluster: PitCluster, at: PublishedMeta, want
       isNewer ||= taken.isNewer
       if (taken.lacks !== undefined) missing.push(taken.lacks)
     }
-  } catch (error) {
-    await close().catch(() => undefined)
-    throw error
+    used = await use({ pits, close, isNewer, missing })
+  } finally {
+    if (used === undefined) await close().catch(() => undefined)
   }
-  return { pits, close, isNewer, missing }
+  return used
 }
 
 async function findShown(pit: Pit, at: PublishedMeta, indices: readonly string[]): Promise<Shown> {
@@ -87,24 +152,20 @@ async function findShown(pit: Pit, at: PublishedMeta, indices: readonly string[]
     const filter = { bool: { filter: [{ term: { _index: index } }, { ids: { values: [id] } }] } }
     return { constant_score: { filter, boost: 2 } }
   }
-  const { hits } = await pit.search<SortedHits>({
+  const hits = await pit.search({
     // The last documents sort first, then any newer one.
     size: lasts.length + 1,
     version: true,
     _source: false,
-    track_total_hits: false,
     query: { bool: { should: [{ range: { [AT]: { gt: toStamp(at) } } }, ...lasts.map(exact)] } },
   })
   const isShown = ({ index, last: [id, version] }: MissingDocument): boolean =>
-    hits.hits.some(hit => hit._index === index && hit._id === id && hit._version >= version)
+    hits.some(hit => hit._index === index && hit._id === id && hit._version >= version)
   return {
-    isNewer: hits.hits.some(({ _version }) => _version > toVersion(toStamp(at))),
+    isNewer: hits.some(({ _version }) => _version > toVersion(toStamp(at))),
     lacks: lasts.find(last => !isShown(last)),
   }
 }
-
-/** Documents per search: each search skips all documents that were read before. */
-const HELD_AT_ONCE = 5_000
 
 /**
  * A point in time of each index that is exactly the state of a published height. The reasons:
@@ -137,47 +198,42 @@ export async function holdView(
     const wanted = options.state.map(
       index => [getStateIndex(index), { indices: [names.state(index)], keep: '5m' }] as const,
     )
-    const { pits, close, isNewer, missing } = await openWholePits(cluster, at, new Map(wanted))
-    const end = (): void => void close().catch(() => undefined)
-    try {
+    const held = await takePits(cluster, { at, wanted: new Map(wanted) }, async ({ pits, close, isNewer, missing }) => {
       const after = await published()
       const [lacks] = missing
       if (lacks !== undefined) throw new OutOfDateCopy(cluster.connection, lacks.index)
-      if (!isNewer && after.batch === at.batch && toStamp(after) === toStamp(at)) {
-        if (signal?.aborted) throw createDeadlineFailure(`the state of height ${at.end.height} was taken`)
-        return { view: createHeldView(viewOf(at), at, { pits, signal }), close: end }
-      }
-    } catch (error) {
-      end()
-      throw error
-    }
-    await close().catch(() => undefined)
-    if (signal?.aborted) throw createDeadlineFailure(`the state of height ${at.end.height} was taken`)
+      if (signal?.aborted) throw createDeadlineFailure(`the state of height ${at.end.height} was taken`)
+      if (isNewer || after.batch !== at.batch || toStamp(after) !== toStamp(at)) return undefined
+      const view = createHeldView(viewOf(at), at, { pits, signal })
+      return { view, close: () => void close().catch(() => undefined) }
+    })
+    if (held !== undefined) return held
     if (clock.elapsed() - since > timeoutMs) throw createUnpublished(at)
     await clock.sleep(getWaitMs(attempt))
   }
 }
+
+/** Documents per search. */
+const HELD_AT_ONCE = 5_000
 
 function createHeldView(
   { hold: _, ...view }: View,
   at: PublishedMeta,
   { pits, signal }: { readonly pits: ReadonlyMap<string, Pit>; readonly signal: AbortSignal | undefined },
 ): View {
-  const pitOf = (index: AnyIndex): Pit => {
+  const hints: Hints = new Map()
+  const pitOf = (index: StateIndex): Pit => {
     if (signal?.aborted) throw createDeadlineFailure(`the state of height ${at.end.height} was read`)
-    const pit = index.kind === 'state' ? pits.get(getStateIndex(index)) : undefined
+    const pit = pits.get(getStateIndex(index))
     if (pit === undefined) throw new Failure('defect', `No view is held for ${index.name}.`)
     return pit
   }
-  const cursors = new Map<string, ReturnType<typeof openCursor>>()
-  const getMany = async <I extends AnyIndex>(index: I, ids: readonly string[]) => {
+  const getMany: View['getMany'] = async (index, ids) => {
     if (index.kind === 'history') return view.getMany(index, ids)
-    const found = new Map<string, DocOf<I>>()
+    const found = new Map<string, DocOf<typeof index>>()
     for (let from = 0; from < ids.length; from += HELD_AT_ONCE) {
       const values = ids.slice(from, from + HELD_AT_ONCE).map(id => toStateId(index, id))
-      const body = { size: values.length, version: true, track_total_hits: false, query: { ids: { values } } }
-      const { hits } = await pitOf(index).search<SortedHits>(body)
-      for (const { _id, _source } of requireExact(at, hits.hits)) {
+      for (const { _id, _source } of await pitOf(index).search({ size: values.length, query: { ids: { values } } })) {
         const doc = decodeDoc(index, fromStateId(index, _id), _source)
         found.set(doc.id, doc)
       }
@@ -188,74 +244,17 @@ function createHeldView(
     ...view,
     get: async (index, id) => (await getMany(index, [id]))[0],
     getMany,
-    page: async (index, order, { group, offset, limit }) => {
-      const key = JSON.stringify([index.name, order, group])
-      const pit = pitOf(index)
-      const cursor =
-        cursors.get(key) ?? openCursor(pit, at, requireRanking({ index, order, group }) as Ranking<StateIndex>)
-      cursors.set(key, cursor)
-      // Documents of the index of the ranking.
-      return (await cursor(offset, limit)) as unknown as readonly DocOf<typeof index>[]
+    page: async (index, order, options) => {
+      // Sort values may be amounts.
+      const search = (body: object) => pitOf(index).search(body, parseExact)
+      return readPage({ search, getMany, hints }, { index, order }, options)
     },
   }
 }
 
-/** Documents of a ranking from one end to the other, for sequential callers; a step back starts from the top. */
-function openCursor(pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<StateIndex>) {
-  const { query, sort } = toQuery({ index, order, group })
-  const search = { size: HELD_AT_ONCE, query, sort: [...sort, { _shard_doc: 'asc' }] }
-  // A double among the sort values cannot represent every amount; the document has the amount as text.
-  const keysOf = ({ _id, _source, sort: values }: SortedHit): readonly unknown[] => {
-    const keys = sort.flatMap(Object.keys).map(field => {
-      const value = _source[field]
-      if (value === undefined || value === null)
-        throw new Failure('defect', `Document '${_id}' has no ${field}, by which it is sorted.`)
-      return value
-    })
-    return [...keys, values.at(-1)]
-  }
-  const open = () => searchPages(pit, search, keysOf)
-  let pages = open()
-  let position = 0
-  let ready: readonly SortedHit[] = []
-  const begin = (): void => {
-    pages = open()
-    position = 0
-    ready = []
-  }
-  const pass = async (count: number): Promise<readonly SortedHit[]> => {
-    while (ready.length < count) {
-      const page = await pages.next()
-      if (page.done) break
-      ready = [...ready, ...requireExact(at, page.value)]
-    }
-    const passed = ready.slice(0, count)
-    ready = ready.slice(count)
-    position += passed.length
-    return passed
-  }
-  const read = async (offset: number, limit: number) => {
-    if (offset < position) begin()
-    try {
-      while (position < offset) if ((await pass(Math.min(HELD_AT_ONCE, offset - position))).length === 0) return []
-      return (await pass(limit)).map(({ _id, _source }) => decodeDoc(index, fromStateId(index, _id), _source))
-    } catch (error) {
-      // After a failure the pages are at their end.
-      begin()
-      throw error
-    }
-  }
-  let before: Promise<unknown> = Promise.resolve()
-  return (offset: number, limit: number): ReturnType<typeof read> => {
-    const own = before.then(() => read(offset, limit))
-    before = own.catch(() => undefined)
-    return own
-  }
-}
-
-function requireExact(at: PublishedMeta, hits: readonly SortedHit[]): readonly SortedHit[] {
-  for (const { _id, _version } of hits)
-    if (_version > toVersion(toStamp(at)))
-      throw new Failure('defect', `Document '${_id}' is newer than height ${at.end.height}, which is held.`)
-  return hits
+/** The failure of a read whose documents stay newer than the published height. */
+export function createUnpublished({ end }: PublishedMeta): Failure {
+  return new Failure('unavailable', `The batch after height ${end.height} is stored but not published.`, {
+    help: "A loader was stopped in the middle of that batch. Start it again, or wait until it has stored the batch. If that does not help, another program changed a document; run 'iostlens verify'.",
+  })
 }

@@ -1,8 +1,9 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { ListedRecord } from '#indices/record.ts'
-import type { AnyIndex } from '#indices/registry.ts'
+import type { BoundedCache } from '#store/bounded-cache.ts'
 import type { Hints } from '#store/ranking.ts'
+import { within } from '#time/deadline.ts'
 import { DOCS_AT_ONCE, type Got, getMany } from '../client/read-documents.ts'
 import type { ElasticConnection, Ref } from '../client/request.ts'
 import {
@@ -20,7 +21,39 @@ import type { LastDocuments, PublishedMeta } from '../schema/checkpoint.ts'
 import type { DocSource } from '../schema/documents.ts'
 import { readShardCopies } from '../schema/index-states.ts'
 import { type Names, splitNames } from '../schema/names.ts'
-import { awaitUnlessAborted, OutOfDateCopy } from './consistent-read.ts'
+
+/** A copy lacks the last write to its index, because its server was cut off. Another copy may answer. */
+export class OutOfDateCopy extends Failure {
+  constructor({ url }: Pick<ElasticConnection, 'url'>, index: string) {
+    super('unavailable', `The copy of ${index} at ${url} that answered is out of date.`, {
+      help: 'A server was cut off from its cluster and has not noticed yet. Retry; if this persists, check the network between the servers.',
+      details: { index },
+    })
+  }
+}
+
+/** Attempts before a read fails with `OutOfDateCopy`. With two copies, 1 of 256 reads meets the one that is out of date each time. */
+export const COPIES_TRIED = 8
+
+/**
+ * Thrown inside a view that could see data newer than its height: a loader is about to publish it, or a batch was abandoned
+ * and is not yet written again. The read begins again.
+ */
+export class NewerData extends Error {}
+
+/** Pause before the next attempt, milliseconds; publication follows a refresh within a few milliseconds. */
+export function getWaitMs(attempt: number): number {
+  return [2, 4, 8, 16, 32][attempt] ?? 50
+}
+
+/** The promise, or a 'deadline' failure when the signal aborts; `what` completes "The deadline passed before". */
+export function awaitUnlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, what: string): Promise<T> {
+  return within(promise, { signal, aborted: () => createDeadlineFailure(what) })
+}
+
+export function createDeadlineFailure(what: string): Failure {
+  return new Failure('deadline', `The deadline passed before ${what}.`)
+}
 
 /** The source of documents, and the documents that a copy of each index must show. */
 export type ProofContext = {
@@ -29,20 +62,18 @@ export type ProofContext = {
   readonly signal?: AbortSignal | undefined
 }
 
-type CachedDoc = { readonly id: string } | undefined
-
-/** Cached state documents; `value` undefined: no document has that id. `characters`: the size of the document's text. */
-export type DocumentCache = {
-  get(index: AnyIndex, id: string): { readonly value: CachedDoc } | undefined
-  put(index: AnyIndex, id: string, read: { readonly doc: CachedDoc; readonly characters: number }): void
-}
+/** State documents by `INDEX/ID`; a value undefined: no document has that id. */
+export type StateCache = BoundedCache<{ readonly id: string } | undefined>
 
 export type ViewReader = ProofContext & {
   readonly names: Names
-  readonly recordIndices: readonly string[]
   readonly published: PublishedMeta
   readonly hints: Hints
-  readonly cache: DocumentCache
+  /** Absent: nothing is cached. */
+  readonly cache: StateCache | undefined
+  /** Called for each state document that may be cached. */
+  readonly onCacheRead: ((isHit: boolean) => void) | undefined
+  readonly copies: CopiesByIndex
   /** Called when a read misses a document that may have been lost. */
   readonly onNothing: () => void
   /** Reads by id up to the next microtask, which share one request. */
@@ -86,27 +117,20 @@ export async function getProvedDocs(
   refs: readonly Ref[],
 ): Promise<GotDocs> {
   const found: (Got | undefined)[] = []
-  while (found.length < refs.length) {
-    const { proofs, part } = takePart(refs, found.length, last)
+  // A part has no more indices than documents, so both fit one request.
+  const size = DOCS_AT_ONCE / 2
+  for (let from = 0; from < refs.length; from += size) {
+    const part = refs.slice(from, from + size)
+    const proofs = [...new Set(part.map(({ index }) => index))].flatMap(index => {
+      const [id, version = 0] = last[index] ?? []
+      return id === undefined ? [] : [{ index, id, version }]
+    })
     const got = await getMany(connection, [...proofs, ...part], { realtime: false, signal })
     for (const [at, { index, version }] of proofs.entries())
       if ((got[at]?.version ?? -1) < version) throw new OutOfDateCopy(connection, index)
     found.push(...got.slice(proofs.length))
   }
   return found
-}
-
-/** The documents from `from` on that fit one request, and the documents that prove their indices' copies current. */
-function takePart(refs: readonly Ref[], from: number, last: LastDocuments) {
-  const proofs = new Map<string, Ref & { readonly version: number }>()
-  let to = from
-  for (; to < refs.length; to++) {
-    const { index } = refs[to] as Ref
-    const [id, version = 0] = proofs.has(index) ? [] : (last[index] ?? [])
-    if (to - from + proofs.size + (id === undefined ? 1 : 2) > DOCS_AT_ONCE) break
-    if (id !== undefined) proofs.set(index, { index, id, version })
-  }
-  return { proofs: [...proofs.values()], part: refs.slice(from, to) }
 }
 
 export type HistoryHit = { readonly _id: string; readonly _source: DocSource }
@@ -119,32 +143,20 @@ type HistorySearch = {
 }
 
 /**
- * Hits in indices of history. Its documents never change, so every hit is right. If there are fewer than `wanted`, a
- * second search shows whether there are no more or a copy is out of date, which throws `OutOfDateCopy`. With `by`, distinct
- * values of that field are counted instead of hits, because hits with the same value do not stand for another value. If
- * `isEnough` rejects the hits, the second search is needed as well.
+ * Hits in indices of history. Its documents never change, so every hit is right. If they are not all that is wanted,
+ * `searchProvedHistory` shows whether there are no more.
  */
-export async function searchHistory(
-  proving: ProofContext,
+export function searchHistory(
+  { connection, signal }: ProofContext,
   indices: readonly string[],
-  search: HistorySearch & {
-    readonly wanted: number
-    readonly by?: string
-    readonly isEnough?: ((found: readonly HistoryHit[]) => boolean) | undefined
-  },
+  search: HistorySearch,
 ): Promise<readonly HistoryHit[]> {
-  const { wanted, by, isEnough = () => true, ...own } = search
-  const { connection, signal } = proving
-  const found = await searchParts(indices, part =>
-    requestHits<HistoryHit>(connection, toSearch(String(part), own, { signal })),
-  )
-  const count = by === undefined ? found.length : new Set(found.map(({ _source }) => _source[by])).size
-  return count < wanted || !isEnough(found) ? searchProvedHistory(proving, indices, own) : found
+  return searchParts(indices, part => requestHits<HistoryHit>(connection, toSearch(String(part), search, { signal })))
 }
 
 /**
  * Like `searchHistory`, with the proof that nothing is missing: the last documents of the indices are among
- * the hits, so the same search of the same copies saw them.
+ * the hits, so the same search of the same copies saw them. Throws `OutOfDateCopy` otherwise.
  */
 export function searchProvedHistory(
   proving: ProofContext,
@@ -186,33 +198,24 @@ type SearchPart<H> = SearchResult<H & { readonly _version?: number }> & {
   readonly error?: ElasticError
 }
 
-/** Servers with a copy of an index, as of the last lookup. */
-type Servers = { readonly nodes: Promise<readonly string[]>; uses: number }
-const serversByConnection = new WeakMap<ElasticConnection, Map<string, Servers>>()
+/** Servers with a copy of each index, as of the last lookup, by name of index. */
+export type CopiesByIndex = Map<string, { readonly nodes: Promise<readonly string[]>; uses: number }>
 
-function getServers(connection: ElasticConnection): Map<string, Servers> {
-  const servers = serversByConnection.get(connection) ?? new Map<string, Servers>()
-  serversByConnection.set(connection, servers)
-  return servers
-}
-
-/** Asks the master. All callers share the lookup, so none of them may abort it. */
-function lookUpServers(connection: ElasticConnection, index: string): Servers {
-  const nodes = readShardCopies(connection, [index]).then(all => all.get(index) ?? [])
-  nodes.catch(() => undefined)
-  return { nodes, uses: 0 }
-}
-
-async function chooseCopy({ connection, signal }: ProofContext, index: string): Promise<string> {
-  const servers = getServers(connection)
-  const found = servers.get(index) ?? lookUpServers(connection, index)
-  servers.set(index, found)
+/** A random server with a copy. The master is asked; all callers share the lookup, so none of them may abort it. */
+async function chooseCopy({ connection, copies, signal }: ViewReader, index: string): Promise<string> {
+  const lookUp = () => {
+    const nodes = readShardCopies(connection, [index]).then(all => all.get(index) ?? [])
+    nodes.catch(() => undefined)
+    return { nodes, uses: 0 }
+  }
+  const found = copies.get(index) ?? lookUp()
+  copies.set(index, found)
   found.uses++
   // No search waits for this renewal, because a hung master does not answer.
   if (found.uses === 1_000) {
-    const next = lookUpServers(connection, index)
+    const next = lookUp()
     next.nodes.then(
-      () => getServers(connection).set(index, next),
+      () => copies.set(index, next),
       () => {
         found.uses = 0
       },
@@ -228,28 +231,28 @@ async function chooseCopy({ connection, signal }: ProofContext, index: string): 
  * failure the next attempt chooses a server again. Throws `OutOfDateCopy` if the copy lacks that document.
  */
 export async function searchOneCopy<H>(
-  proving: ProofContext,
+  reader: ViewReader,
   index: string,
   searches: readonly object[],
 ): Promise<readonly SearchResult<H>[]> {
   for (let attempt = 0; ; attempt++)
     try {
-      return await searchOnce<H>(proving, index, searches)
+      return await searchOnce<H>(reader, index, searches)
     } catch (error) {
-      getServers(proving.connection).delete(index)
+      reader.copies.delete(index)
       await pauseBeforeRetry(error, attempt)
     }
 }
 
 async function searchOnce<H>(
-  proving: ProofContext,
+  reader: ViewReader,
   index: string,
   searches: readonly object[],
 ): Promise<readonly SearchResult<H>[]> {
-  const { connection, last, signal } = proving
+  const { connection, last, signal } = reader
   const what = `search ${index}`
   const [id, version = 0] = last[index] ?? []
-  const preference = id === undefined ? crypto.randomUUID() : `_only_nodes:${await chooseCopy(proving, index)}`
+  const preference = id === undefined ? crypto.randomUUID() : `_only_nodes:${await chooseCopy(reader, index)}`
   const proof = { size: 1, _source: false, version: true, query: { ids: { values: [id] } } }
   const all = id === undefined ? searches : [proof, ...searches]
   const head = { index, allow_partial_search_results: false, preference }

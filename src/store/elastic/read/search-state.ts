@@ -2,48 +2,71 @@ import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import type { DocOf, Index, Order } from '#indices/define.ts'
 import type { NamedIndex, StateIndex } from '#indices/registry.ts'
+import { segments } from '#indices/segment.ts'
 import { LAST_NAME, memberId, type Standing, standingFields } from '#indices/standing.ts'
 import { missingData } from '#store/failures.ts'
-import type { Ranking, RankingRows, RankRange } from '#store/ranking.ts'
-import type { SortedHit } from '../client/read-documents.ts'
+import type { View } from '#store/port.ts'
+import {
+  type Hints,
+  type Ranking,
+  type RankingReads,
+  type RankingRows,
+  type RankRange,
+  rankingPage,
+} from '#store/ranking.ts'
 import { requestJson, requireValid } from '../client/request.ts'
 import { toStamp, toVersion } from '../schema/checkpoint.ts'
-import { decodeDoc, MAX_ID_BYTES } from '../schema/documents.ts'
+import { type DocSource, decodeDoc, MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT, SORT } from '../schema/mappings.ts'
 import { fromStateId, getFirstOrder, getStoredNames, isSortedOnDisk, KIND, NAMED, toStateId } from '../schema/names.ts'
-import { NewerData, OutOfDateCopy } from './consistent-read.ts'
-import { searchOneCopy, type ViewReader } from './proved-reads.ts'
+import { NewerData, OutOfDateCopy, searchOneCopy, type ViewReader } from './proved-reads.ts'
 
-/** Runs one search of a ranking; `step`: what it has in addition to its query and sort. */
-type RankingSearch = (step: {
-  readonly size: number
-  readonly from?: number
-  /** The sort values of a hit. */
-  readonly search_after?: readonly unknown[] | undefined
-  readonly _source?: false
-  readonly stored_fields?: '_none_'
-}) => Promise<readonly SortedHit[]>
+type RankedHit = {
+  readonly _id: string
+  readonly _version?: number
+  readonly _source: DocSource
+  readonly sort: readonly unknown[]
+}
+
+/** The hits of a search of the index of a ranking, whose sort values are exact. */
+type RankingSearch = (body: object) => Promise<readonly RankedHit[]>
+
+/** What a page of a ranking is read with, all at one height. */
+type RankingReader = {
+  readonly search: RankingSearch
+  readonly getMany: View['getMany']
+  readonly hints: Hints
+}
 
 /** Limit of `from` + `size` (`index.max_result_window`). */
 const WINDOW = 10_000
 
-type StateReading<I extends StateIndex> = {
-  readonly reader: ViewReader
-  readonly getMany: (ids: readonly string[]) => Promise<readonly (DocOf<I> | undefined)[]>
+export function readPage<I extends StateIndex>(
+  { search, getMany, hints }: RankingReader,
+  ranking: { readonly index: I; readonly order: string },
+  options: Parameters<typeof rankingPage>[2],
+): Promise<readonly DocOf<I>[]> {
+  const reads: RankingReads<I> = {
+    segments: ids => getMany(segments, ids),
+    rows: (...asked) => readRankedRows({ search, getMany }, ...asked),
+    hints,
+  }
+  return rankingPage(reads, ranking, options)
 }
 
-export async function readRankedRows<I extends StateIndex>(
-  { reader, getMany }: StateReading<I>,
+async function readRankedRows<I extends StateIndex>(
+  { search: searchIndex, getMany }: Pick<RankingReader, 'search' | 'getMany'>,
   { index, order, group }: Ranking<I>,
   { range, skip, limit }: RankingRows,
 ): Promise<readonly DocOf<I>[]> {
-  const search = createSearch(reader, reader.names.state(index), toQuery({ index, order, group }, range))
+  const ranking = toQuery({ index, order, group }, range)
+  const search: RankingSearch = step => searchIndex({ ...ranking, ...step })
   const after = walksTie(range) ? [index.name, group ?? '', range.after.amount, range.after.name] : undefined
   if (after !== undefined && skip > 0 && skip + limit <= WINDOW) {
     // The names identify the page's documents, so the tie is walked once.
     const keys = await search({ size: skip + limit, search_after: after, ...KEYS_ONLY })
     const ids = keys.slice(skip).map(({ sort }) => memberId(group, String(sort.at(-1))))
-    return (await getMany(ids)).map((doc, at) => {
+    return (await getMany(index, ids)).map((doc, at) => {
       if (doc === undefined) throw missingData(`A ranking of ${index.name} has '${ids[at]}', which is not there.`)
       return doc
     })
@@ -63,7 +86,7 @@ async function searchDeep(
   search: RankingSearch,
   first: readonly unknown[] | undefined,
   { offset, limit }: { readonly offset: number; readonly limit: number },
-): Promise<readonly SortedHit[]> {
+): Promise<readonly RankedHit[]> {
   let after = first
   for (let skip = offset; skip > 0; ) {
     const size = Math.min(skip, WINDOW)
@@ -72,7 +95,7 @@ async function searchDeep(
     after = passed.at(-1)?.sort
     skip -= size
   }
-  const found: SortedHit[] = []
+  const found: RankedHit[] = []
   while (found.length < limit) {
     const size = Math.min(limit - found.length, WINDOW)
     const part = await search({ size, search_after: after })
@@ -150,18 +173,17 @@ function toRange(order: Order, range: RankRange): readonly object[] {
 }
 
 /**
- * Searches of one ranking. Each request contains a second search, on the same copy, for any document newer
- * than the view. The versions of the hits alone would not be enough, because a document that has left the
- * ranking is in no hit. Throws `NewerData` if there is one.
+ * Searches of rankings at the height of a view. Each request contains a second search, on the same copy, for any document
+ * newer than the view. The versions of the hits alone would not be enough, because a document that has left the ranking is
+ * in no hit. Throws `NewerData` if there is one.
  */
-function createSearch(reader: ViewReader, index: string, ranking: object): RankingSearch {
+export function createSearch(reader: ViewReader, index: string): RankingSearch {
   const stamp = toStamp(reader.published)
-  return async step => {
-    const searches = [{ ...ranking, ...step, version: true }, findNewer(stamp)]
-    const [found, later] = await searchOneCopy<SortedHit>(reader, index, searches)
+  return async body => {
+    const [found, later] = await searchOneCopy<RankedHit>(reader, index, [{ ...body, version: true }, findNewer(stamp)])
     const origin = { connection: reader.connection, what: `search ${index}` }
     const hits = requireValid(origin, found?.hits?.hits, Array.isArray)
-    const isNewer = hits.some(({ _version }) => _version > toVersion(stamp))
+    const isNewer = hits.some(({ _version = 0 }) => _version > toVersion(stamp))
     if (isNewer || (later?.hits?.total?.value ?? 1) > 0) throw new NewerData()
     return hits
   }
@@ -179,7 +201,7 @@ function findNewer(stamp: number) {
  * Throws `OutOfDateCopy` when the list lacks a name, because it may be from any copy.
  */
 export async function findNamedDocs<I extends NamedIndex>(
-  { reader, getMany }: StateReading<I>,
+  { reader, getMany }: { readonly reader: ViewReader; readonly getMany: View['getMany'] },
   index: I,
   { text, limit }: { readonly text: string; readonly limit: number },
 ): Promise<readonly DocOf<I>[]> {
@@ -190,7 +212,7 @@ export async function findNamedDocs<I extends NamedIndex>(
     // Further requests are needed when documents of some of the first names no longer exist.
     const size = after === undefined ? limit : Math.max(limit, 1_000)
     const names = await listTerms(reader, index, { text, size, after })
-    for (const doc of await getMany(names))
+    for (const doc of await getMany(index, names))
       if (doc !== undefined && Reflect.get(doc, index.named) === doc.id) found.push(doc)
     after = names.at(-1)
     if (names.length < size || found.length >= limit) break

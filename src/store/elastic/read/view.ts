@@ -4,47 +4,39 @@ import type { DocOf } from '#indices/define.ts'
 import { blockId, type ListDoc, toPlace } from '#indices/list.ts'
 import { type ListedRecord, listedRecords, type RecordDoc, records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex } from '#indices/registry.ts'
-import { segments } from '#indices/segment.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { countDocCharacters } from '#store/bounded-cache.ts'
 import { missingData } from '#store/failures.ts'
 import type { IsEnough, Moment, View } from '#store/port.ts'
-import { type RankingReads, rankingPage } from '#store/ranking.ts'
 import { parseHits, type Ref, requestParsed, WHOLE } from '../client/request.ts'
 import { type Checkpoint, toStamp, toVersion } from '../schema/checkpoint.ts'
 import { decodeDoc, formatHashTerm, parseHitDocs } from '../schema/documents.ts'
 import { findPartition, INDICES_AT_ONCE, type ReadCluster, toStateId } from '../schema/names.ts'
-import { NewerData } from './consistent-read.ts'
 import {
   getBatchedDocs,
   type HistoryHit,
+  NewerData,
   type ProofContext,
   searchHistory,
   searchProvedHistory,
   type ViewReader,
 } from './proved-reads.ts'
-import { findNamedDocs, readRankedRows } from './search-state.ts'
+import { createSearch, findNamedDocs, readPage } from './search-state.ts'
 
 /** A view of the published height. A read throws `NewerData` if it could see newer data, unless the state is held. */
 export function openView(reader: ViewReader, own: Pick<View, 'hold' | 'release' | 'edition'>): View {
+  const getMany: View['getMany'] = (index, ids) => getDocs(reader, index, ids)
   return {
     ...own,
     at: reader.published.end,
     get: async (index, id) => (await getDocs(reader, index, [id]))[0],
-    getMany: (index, ids) => getDocs(reader, index, ids),
+    getMany,
     find: (index, field, ...[value, isEnough]) => findDocs(reader, index, { field, values: [value], isEnough }),
     findAny: (index, field, ...[values, isEnough]) => findDocs(reader, index, { field, values, isEnough }),
-    startingWith: (index, text, limit) =>
-      findNamedDocs({ reader, getMany: ids => getDocs(reader, index, ids) }, index, { text, limit }),
+    startingWith: (index, text, limit) => findNamedDocs({ reader, getMany }, index, { text, limit }),
     page: async (index, order, options) => {
-      const getMany = (ids: readonly string[]) => getDocs(reader, index, ids)
-      const reads = {
-        segments: (ids: readonly string[]) => getDocs(reader, segments, ids),
-        rows: (...[ranking, rows]: Parameters<RankingReads<typeof index>['rows']>) =>
-          readRankedRows({ reader, getMany }, ranking, rows),
-        hints: reader.hints,
-      }
-      const rows = await rankingPage(reads, { index, order }, options)
+      const search = createSearch(reader, reader.names.state(index))
+      const rows = await readPage({ search, getMany, hints: reader.hints }, { index, order }, options)
       if (rows.length === 0) reader.onNothing()
       return rows
     },
@@ -72,7 +64,7 @@ async function getDocs<I extends AnyIndex>(
   index: I,
   ids: readonly string[],
 ): Promise<readonly (DocOf<I> | undefined)[]> {
-  const known = ids.map(id => (index.kind === 'state' ? reader.cache.get(index, id) : undefined))
+  const known = ids.map(id => (index.kind === 'state' ? getCached(reader, `${index.name}/${id}`) : undefined))
   const refs = ids.map((id, at) => (known[at] === undefined ? toRef(reader, index, id) : undefined))
   const present = refs.filter(ref => ref !== undefined)
   const found = present.length === 0 ? [] : await getBatchedDocs(reader, present)
@@ -88,9 +80,15 @@ async function getDocs<I extends AnyIndex>(
     }
     if (got !== undefined && got.version > toVersion(toStamp(reader.published))) throw new NewerData()
     const doc = got && decodeDoc(index, id, got.source)
-    reader.cache.put(index, id, { doc, characters: countDocCharacters(got?.source) })
+    reader.cache?.put(`${index.name}/${id}`, doc, countDocCharacters(got?.source))
     return doc
   })
+}
+
+function getCached({ cache, onCacheRead }: ViewReader, key: string) {
+  const known = cache?.get(key)
+  if (cache !== undefined) onCacheRead?.(known !== undefined)
+  return known
 }
 
 /** undefined: no published document can have that id. */
@@ -109,21 +107,23 @@ async function findDocs<I extends HistoryIndex>(
   index: I,
   { field, values, isEnough }: { field: string; values: readonly bigint[]; isEnough: IsEnough<I> | undefined },
 ): Promise<readonly DocOf<I>[]> {
+  if (values.length === 0) return []
   // By name of index, because an alias may point to another generation by now.
   const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
   const terms = values.map(formatHashTerm)
   const query = terms.length === 1 ? { term: { [field]: terms[0] } } : { terms: { [field]: terms } }
-  const wanted = terms.length
-  const isPublished = ({ _id }: HistoryHit): boolean =>
-    (parseHeight(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height
-  const docsOf = (hits: readonly HistoryHit[]) =>
-    sortById(hits.filter(isPublished).map(({ _id, _source }) => decodeDoc(index, _id, _source)))
-  const search = { query, size: MAX_FOUND * wanted, wanted, by: field }
-  const isEnoughHits = isEnough && ((hits: readonly HistoryHit[]) => isEnough(docsOf(hits)))
-  const docs = wanted === 0 ? [] : docsOf(await searchHistory(reader, indices, { ...search, isEnough: isEnoughHits }))
-  const isShort = new Set(docs.map(doc => Reflect.get(doc, field))).size < wanted
-  if (isShort || isEnough?.(docs) === false) reader.onNothing()
-  return docs
+  const decodeHits = (hits: readonly HistoryHit[]) => {
+    const published = hits.filter(({ _id }) => (parseHeight(_id) ?? Infinity) <= reader.published.end.height)
+    const docs = sortById(published.map(({ _id, _source }) => decodeDoc(index, _id, _source)))
+    // Documents with the same value do not stand for another value.
+    const distinct = new Set(docs.map(doc => Reflect.get(doc, field))).size
+    return { docs, isAll: distinct >= terms.length && isEnough?.(docs) !== false }
+  }
+  const search = { query, size: MAX_FOUND * terms.length }
+  let found = decodeHits(await searchHistory(reader, indices, search))
+  if (!found.isAll) found = decodeHits(await searchProvedHistory(reader, indices, search))
+  if (!found.isAll) reader.onNothing()
+  return found.docs
 }
 
 /** Rows at the view's height with one of the places, each row once, in the partitions of blocks above `height`. */
@@ -141,14 +141,11 @@ async function findPlaced(reader: ViewReader, places: readonly bigint[], height:
 
 async function readMoments(reader: ViewReader, list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]> {
   const partitions = new Set(ordinals.flatMap(ordinal => listRowPartitions(list.starts, ordinal, ordinal)))
-  const indices = [...partitions].map(partition => reader.recordIndices[partition] as string)
+  const indices = [...partitions].map(partition => reader.names.partition(records, partition))
   const places = ordinals.map(ordinal => String(toPlace(list.number, ordinal)))
-  const hits = await searchHistory(reader, indices, {
-    query: { terms: { places } },
-    size: ordinals.length,
-    wanted: ordinals.length,
-    _source: ['height', 'time'],
-  })
+  const search = { query: { terms: { places } }, size: ordinals.length, _source: ['height', 'time'] as const }
+  let hits = await searchHistory(reader, indices, search)
+  if (hits.length !== ordinals.length) hits = await searchProvedHistory(reader, indices, search)
   if (hits.length !== ordinals.length)
     throw missingData(
       `List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices.join(', ')}.`,
@@ -178,14 +175,14 @@ async function readRun(
   list: ListDoc,
   [from, to]: readonly [number, number],
 ): Promise<readonly ListedRecord[]> {
-  const indices = listRowPartitions(list.starts, from, to).map(partition => reader.recordIndices[partition] as string)
+  const indices = listRowPartitions(list.starts, from, to).map(partition => reader.names.partition(records, partition))
   const size = to - from + 1
   const places = [toPlace(list.number, from), toPlace(list.number, to)].map(String)
   let rows = indices.length > INDICES_AT_ONCE ? [] : await readPlaces(reader, indices, { places, size })
   if (rows.length !== size) {
     // Reads in several requests, or finds out whether a copy is out of date.
     const query = { range: { places: { gte: places[0], lte: places[1] } } }
-    rows = (await searchHistory(reader, indices, { query, size, wanted: size })).map(toRow)
+    rows = (await searchProvedHistory(reader, indices, { query, size })).map(toRow)
   }
   if (rows.length !== size)
     throw missingData(
@@ -206,7 +203,7 @@ function readPlaces(
   return requestParsed(
     connection,
     question,
-    ({ text }) => parseHitDocs(listedRecords, text) ?? parseHits<HistoryHit>({ connection, what }, text).map(toRow),
+    ({ text }, origin) => parseHitDocs(listedRecords, text) ?? parseHits<HistoryHit>(origin, text).map(toRow),
   )
 }
 

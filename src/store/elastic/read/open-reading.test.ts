@@ -1,20 +1,22 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import type { Field, Order } from '#indices/define.ts'
-import { lists } from '#indices/list.ts'
 import { stateIndices } from '#indices/registry.ts'
+import { tokens } from '#indices/token.ts'
+import { transactions } from '#indices/transaction.ts'
 import { wealth } from '#indices/wealth.ts'
-import { countDocCharacters } from '#store/bounded-cache.ts'
+import { boundedCache, countDocCharacters } from '#store/bounded-cache.ts'
 import type { Published, View } from '#store/port.ts'
+import { transactionDoc } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { connect } from '../client/connection.ts'
 import { MISSING_INDEX } from '../client/request.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
+import { encodeDoc } from '../schema/documents.ts'
 import { EDITION, stateShapes } from '../schema/mappings.ts'
 import { createNames, getStateIndex } from '../schema/names.ts'
-import { NewerData, OutOfDateCopy, openReads, READ_SERVES_MS } from './consistent-read.ts'
-import { createStateCache, createViews } from './open-reading.ts'
-import { getProvedDocs, searchHistory } from './proved-reads.ts'
+import { createViews, openReads, READ_SERVES_MS } from './open-reading.ts'
+import { getProvedDocs, NewerData, OutOfDateCopy } from './proved-reads.ts'
 import { toQuery } from './search-state.ts'
 import { parseHeight } from './view.ts'
 
@@ -32,34 +34,34 @@ const open = ({ end }: PublishedMeta) => ({ view: { at: end } as View, foundNoth
 const STILL = {
   open,
   whole: { require: async () => {}, requireNow: async () => {} },
-  sleep: async () => {},
-  elapsed: () => 0,
+  clock: { sleep: async () => {}, elapsed: () => 0 },
   timeoutMs: 100,
-  nothing: () => new Failure('unavailable', 'nothing'),
-  underRepair: () => new Failure('unavailable', 'under repair'),
+  store: 'it',
 }
 
-/** Sessions over a script of published heights: each read takes the next one; the last one repeats. */
-function scripted(heights: readonly number[]) {
-  let looks = 0
+/** Reads over a script of published heights: each look takes the next one; the last one repeats. */
+function scripted(script: readonly (number | PublishedMeta)[]) {
+  const published = script.map(each => (typeof each === 'number' ? metaAt(each) : each))
+  const opened: PublishedMeta[] = []
   const waits: number[] = []
-  let now = 0
-  const { read, expire } = openReads({
-    readPublished: async () => {
-      const height = heights[Math.min(looks++, heights.length - 1)]
-      return height === undefined || height < 0 ? undefined : metaAt(height)
-    },
-    ...STILL,
-    sleep: async ms => {
-      waits.push(ms)
-      now += ms
-    },
-    elapsed: () => now,
-  })
+  let [looks, now] = [0, 0]
   const pass = (ms: number) => {
     now += ms
   }
-  return { read, expire, looks: () => looks, waits, pass }
+  const sleep = async (ms: number) => {
+    waits.push(ms)
+    pass(ms)
+  }
+  const reads = openReads({
+    ...STILL,
+    readPublished: async () => published[Math.min(looks++, published.length - 1)],
+    open: at => {
+      opened.push(at)
+      return open(at)
+    },
+    clock: { sleep, elapsed: () => now },
+  })
+  return { ...reads, opened, looks: () => looks, waits, pass }
 }
 const height = async ({ at }: { at: Published }) => at.height
 
@@ -102,30 +104,27 @@ test('read: a failed read of the height, or the time-out of its caller, is not s
 })
 
 test('read: a height whose repair another caller has seen meanwhile is refused although the earlier height was read just now', async () => {
-  const published = [metaAt(4), { ...metaAt(5), mending: true as const }]
-  const { read, fresh, readUnrepaired } = openReads({
-    readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
-    ...STILL,
-  })
+  const { read, fresh, readUnrepaired } = scripted([4, { ...metaAt(5), mending: true }])
   expect(await read(height)).toBe(4)
-  expect((await failureOf(fresh(undefined))).message).toBe('under repair')
-  expect((await failureOf(read(height))).message).toBe('under repair')
+  expect((await failureOf(fresh(undefined))).message).toStartWith('it is being repaired')
+  expect((await failureOf(read(height))).message).toStartWith('it is being repaired')
   readUnrepaired()
   expect(await read(height)).toBe(5)
 })
 
+test('read: a height that another caller has read meanwhile is not replaced by an earlier one', async () => {
+  const [slow, quick] = [Promise.withResolvers<PublishedMeta>(), Promise.resolve(metaAt(5))]
+  const published: Promise<PublishedMeta>[] = [slow.promise, quick]
+  const { fresh } = openReads({ ...STILL, readPublished: () => published.shift() ?? quick })
+  const late = fresh(undefined)
+  expect((await fresh(undefined)).end.height).toBe(5)
+  slow.resolve(metaAt(4))
+  expect((await late).end.height).toBe(5)
+})
+
 test('read: a batch that is republished with its inventory is read with the new one', async () => {
   const inventory = { batch: 'b4', indices: {}, last: { 'iost-lists-0': ['a', 5] as const } }
-  const published: PublishedMeta[] = [metaAt(4), metaAt(4), { ...metaAt(4), inventory }]
-  const opened: PublishedMeta[] = []
-  const { read, expire } = openReads({
-    readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
-    ...STILL,
-    open: at => {
-      opened.push(at)
-      return open(at)
-    },
-  })
+  const { read, expire, opened } = scripted([4, 4, { ...metaAt(4), inventory }])
   for (let n = 0; n < 4; n++) {
     await read(height)
     expire()
@@ -178,6 +177,16 @@ test('read: a missing index makes the read start again only after another public
 
 type Connection = ReturnType<typeof connect>
 
+function openViews(connection: Connection, options: Partial<Parameters<typeof createViews>[0]> = {}) {
+  return createViews({
+    connection,
+    names: createNames('a'),
+    clock: STILL.clock,
+    hold: () => Promise.reject(),
+    ...options,
+  })
+}
+
 /** The outcome of `work` at a server that gives these answers. */
 async function workAt<T>(
   answer: (request: Request) => Promise<object>,
@@ -196,25 +205,26 @@ async function workAt<T>(
   }
 }
 
-const INDEX = 'iost-transactions-000000'
-const twins = ['000000000002-000001', '000000000007-000001'].map(_id => ({ _id, _source: { hash8: 'hA' } }))
-const search = { query: { terms: { hash8: ['hA', 'hB'] } }, size: 32, wanted: 2 }
-
-test('searchHistory: a copy that lacks the last document is out of date unless its hits are all that was requested', async () => {
-  for (const [over, isCurrent] of [
-    [{}, true],
+test('find: a copy that lacks the last document is out of date unless its hits are all that was requested', async () => {
+  const [first, second] = [transactionDoc(2, 1), transactionDoc(7, 1)]
+  const { hash8 } = first
+  const twins = [first, { ...second, hash8 }]
+  const hits = twins.map(doc => ({ _id: doc.id, _source: JSON.parse(encodeDoc(transactions, doc)) }))
+  const last = { 'a-transactions-000000': ['000000000009-000000', 1] as const }
+  const published = (height: number) => ({ ...metaAt(height), inventory: { batch: `b${height}`, indices: {}, last } })
+  for (const [values, isEnough, isCurrent] of [
+    [[hash8], undefined, true],
     // Hits that share a value do not hide that a copy lacks another value.
-    [{ by: 'hash8' }, false],
-    [{ by: 'hash8', wanted: 1, isEnough: () => true }, true],
+    [[hash8, second.hash8], undefined, false],
+    [[hash8], () => true, true],
     // A hit other than the requested one does not hide that the copy lacks the requested one.
-    [{ by: 'hash8', wanted: 1, isEnough: () => false }, false],
+    [[hash8], () => false, false],
   ] as const) {
-    const last = { [INDEX]: ['000000000009-000000', 1] as const }
     const found = await workAt(
-      async () => ({ hits: { hits: twins } }),
-      connection => searchHistory({ connection, last }, [INDEX], { ...search, ...over }),
+      async () => ({ hits: { hits } }),
+      connection => openViews(connection).open(published(9), {}).view.findAny(transactions, 'hash8', values, isEnough),
     )
-    expect([over, found instanceof OutOfDateCopy]).toEqual([over, !isCurrent])
+    expect([values, found instanceof OutOfDateCopy]).toEqual([values, !isCurrent])
     if (isCurrent) expect<unknown>(found).toEqual(twins)
   }
 })
@@ -240,14 +250,24 @@ test('getProvedDocs: each request proves the indices of its documents, whatever 
   }
 })
 
-test('state in memory: missing documents are cached, too, index and id are separate, and hits and misses are counted', () => {
+test('state in memory: missing documents are cached, too, index and id are separate, and hits and misses are counted', async () => {
   const looks: boolean[] = []
-  const docs = createStateCache(isHit => looks.push(isHit))
-  docs.put(lists, 'a', { doc: { id: 'a' }, characters: 1 })
-  docs.put(lists, 'none', { doc: undefined, characters: 0 })
-  const found = [docs.get(lists, 'a'), docs.get(lists, 'none'), docs.get(wealth, 'a'), docs.get(lists, 'b')]
-  expect(found.map(each => each && [each.value])).toEqual([[{ id: 'a' }], [undefined], undefined, undefined])
-  expect(looks).toEqual([true, true, false, false])
+  let requests = 0
+  const found = await workAt(
+    async request => {
+      requests += 1
+      const { docs } = (await request.json()) as { readonly docs: readonly { readonly _id: string }[] }
+      const _source = { kind: 'wealth', group: '', value: '1', member: 'a', token: '1', vote: '0', frozen: '0' }
+      return { docs: docs.map(({ _id }) => ({ _id, found: _id === 'wealth/a', _version: 1, _source })) }
+    },
+    async connection => {
+      const { view } = openViews(connection, { onCacheRead: isHit => looks.push(isHit) }).open(metaAt(4), {})
+      const twice = [await view.getMany(wealth, ['a', 'b']), await view.getMany(wealth, ['a', 'b'])]
+      return [...twice, await view.getMany(tokens, ['a'])].map(docs => docs.map(doc => doc?.id))
+    },
+  )
+  expect(found).toEqual([['a', undefined], ['a', undefined], [undefined]])
+  expect([looks, requests]).toEqual([[false, false, true, true, false], 2])
 })
 
 test('countDocCharacters: texts count their characters, other values eight, and lists and objects their content, too', () => {
@@ -255,23 +275,16 @@ test('countDocCharacters: texts count their characters, other values eight, and 
   expect(countDocCharacters(undefined)).toBe(0)
 })
 
-test('state in memory: a full cache drops the oldest document, and one read by several views takes room once', () => {
-  const docs = createStateCache()
-  const doc = { id: 'a' }
-  for (const id of ['0', '1', '1', '1', '2']) docs.put(lists, id, { doc, characters: 3_999_000 })
-  expect([docs.get(lists, '0'), docs.get(lists, '1')]).toEqual([undefined, expect.anything()])
+test('boundedCache: a full cache drops the oldest value, and one that is stored again takes room once', () => {
+  const cache = boundedCache<string>(8_000_000)
+  for (const key of ['0', '1', '1', '1', '2']) cache.put(key, key, 3_999_000)
+  expect(['0', '1', '2'].map(key => cache.get(key)?.value)).toEqual([undefined, '1', '2'])
 })
 
 /** The edition of views, the cache that they share, distinguishes them. */
 test('open views: cached documents are shared by views of one batch, for a second, and not after a change, nor if data is damaged', () => {
   let now = 0
-  const connection = connect({ url: 'http://127.0.0.1:1' })
-  const views = createViews({
-    connection,
-    names: createNames('a'),
-    clock: { elapsed: () => now },
-    hold: () => Promise.reject(),
-  })
+  const views = openViews(connect({ url: 'http://127.0.0.1:1' }), { clock: { elapsed: () => now } })
   const edition = (meta: PublishedMeta) => views.open(meta, {}).view.edition
   const [first, second] = [metaAt(1), metaAt(2)]
   const begun = edition(first)
