@@ -5,13 +5,13 @@ import { type Got, getMany } from './read-documents.ts'
 import type { ElasticConnection, Ref, SeqNo } from './request.ts'
 import {
   BLOCKED,
+  callTyped,
   type ElasticError,
   formatReason,
   isTransient,
   MISSING_INDEX,
   parseAnswer,
   parseError,
-  requestJson,
   requireValid,
   TOO_LARGE,
   toElasticFailure,
@@ -121,13 +121,15 @@ export function* cutRuns<T extends { readonly bytes: number }>(
  * refused writes. undefined: the user lacks the privilege, or no server answers.
  */
 async function findFullestDisk(connection: ElasticConnection): Promise<string | undefined> {
-  const timeoutMs = 5_000
   // A hung server is left out of the answer.
-  const query = { filter_path: 'nodes.*.name,nodes.*.fs.data', timeout: `${timeoutMs}ms` }
-  const request = { what: 'read the state of the disks', path: '/_nodes/stats/fs', query, timeoutMs }
+  const timeoutMs = 5_000
+  const asked = { metric: 'fs', filter_path: 'nodes.*.name,nodes.*.fs.data', timeout: `${timeoutMs}ms` } as const
+  const calling = { what: 'read the state of the disks', timeoutMs }
   const toGigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1)
   try {
-    const { nodes = {} } = await requestJson<Partial<estypes.NodesStatsResponse>>(connection, request)
+    const { nodes = {} } = await callTyped<estypes.NodesStatsResponse>(connection, calling, (client, options) =>
+      client.nodes.stats(asked, options),
+    )
     const disks = Object.values(nodes).flatMap(({ name = '', fs }) =>
       (fs?.data ?? []).map(({ path = '', total_in_bytes: total = 0, available_in_bytes: free = 0 }) => ({
         text: `The fullest disk is that of server ${name} (${path}): ${toGigabytes(free)} of ${toGigabytes(total)} GB are free.`,

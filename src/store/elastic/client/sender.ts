@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import { retry, type TryResult } from '#time/retry.ts'
 import type { ElasticConnection } from './request.ts'
-import { parseAnswer, requestJson, requestOnce, requestText } from './request.ts'
+import { callTyped, parseAnswer, requestOnce } from './request.ts'
 
 export type WriteEvent =
   /** Elasticsearch accepts no writes; the writer waits and retries. */
@@ -72,26 +72,28 @@ export async function refresh(
 
 /** Whether an index has a write block, as merged partitions do. */
 export async function isReadOnly(connection: ElasticConnection, name: string, signal?: AbortSignal): Promise<boolean> {
-  const path = `/${name}/_settings/index.blocks.write`
-  const request = { what: `read the settings of ${name}`, path, query: { flat_settings: 'true' }, signal }
-  const settings = await requestJson<estypes.IndicesGetSettingsResponse>(connection, request)
+  const question = { index: name, name: 'index.blocks.write', flat_settings: true }
+  const what = `read the settings of ${name}`
+  const settings = await callTyped<estypes.IndicesGetSettingsResponse>(
+    connection,
+    { what, signal },
+    (client, options) => client.indices.getSettings(question, options),
+  )
   return String(settings[name]?.settings?.['index.blocks.write']) === 'true'
 }
 
 /** Makes an index read-only after the writes under way have ended. */
 export async function addWriteBlock(connection: ElasticConnection, index: string, signal?: AbortSignal): Promise<void> {
-  const request = { what: `make ${index} read-only`, path: `/${index}/_block/write`, signal }
-  await requestText(connection, { ...request, method: 'PUT' })
+  await callTyped(connection, { what: `make ${index} read-only`, signal }, (client, options) =>
+    client.indices.addBlock({ index, block: 'write' }, options),
+  )
 }
 
 /** Makes indices writable again, whose names are joined by commas; missing ones are ignored. */
 export async function removeWriteBlock(connection: ElasticConnection, index: string): Promise<void> {
-  await requestText(connection, {
-    what: `make ${index} writable`,
-    method: 'PUT',
-    path: `/${index}/_settings`,
-    query: { ignore_unavailable: 'true' },
-    body: JSON.stringify({ blocks: { write: null } }),
-    acceptedStatuses: [404],
-  })
+  const settings = { blocks: { write: null } } as object
+  const calling = { what: `make ${index} writable`, acceptedStatuses: [404] }
+  await callTyped(connection, calling, (client, options) =>
+    client.indices.putSettings({ index, settings, ignore_unavailable: true }, options),
+  )
 }

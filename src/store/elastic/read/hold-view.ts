@@ -5,11 +5,10 @@ import type { StateIndex } from '#indices/registry.ts'
 import type { HeldView, HoldOptions, View } from '#store/port.ts'
 import type { Hints } from '#store/ranking.ts'
 import {
+  callTyped,
   type ElasticConnection,
   parseAnswer,
-  requestJson,
   requestParsed,
-  requestText,
   requireValid,
   WHOLE,
 } from '../client/request.ts'
@@ -39,8 +38,9 @@ export type Pit = {
 async function openPit(connection: ElasticConnection, indices: readonly string[], keep = '30m'): Promise<Pit> {
   const index = indices.join(',')
   const what = `search ${index}`
-  const opening = { what, method: 'POST', path: `/${index}/_pit`, query: { keep_alive: keep } } as const
-  let { id } = await requestJson<{ readonly id: string }>(connection, opening)
+  let { id } = await callTyped(connection, { what }, (client, options) =>
+    client.openPointInTime({ index, keep_alive: keep }, options),
+  )
   type Answer = { readonly pit_id?: string; readonly hits?: { readonly hits?: readonly SortedHit[] } }
   return {
     search: (body, parse) => {
@@ -58,8 +58,9 @@ async function openPit(connection: ElasticConnection, indices: readonly string[]
       })
     },
     close: async () => {
-      const body = JSON.stringify({ id })
-      await requestText(connection, { what, method: 'DELETE', path: '/_pit', body, acceptedStatuses: [404] })
+      await callTyped(connection, { what, acceptedStatuses: [404] }, (client, options) =>
+        client.closePointInTime({ id }, options),
+      )
     },
   }
 }
