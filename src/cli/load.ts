@@ -5,7 +5,7 @@ import { blocksToCompare } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Command, parseToHeight } from './command.ts'
 import { logRun, withChain } from './compose.ts'
-import { countedBlocks, loadCounts } from './metrics/catalogue.ts'
+import { loadCounts } from './metrics/catalogue.ts'
 import { serveMetrics, watchEventLoop } from './metrics/readings.ts'
 import { type ProgressView, progressView } from './progress.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
@@ -40,7 +40,7 @@ export const load: Command = {
         const logEnd = await logRun(call, 'Loading.', { store, node })
         view = progressView({ screen, log, from })
         const { height } = await loadChain(
-          { node: countedBlocks(node, counts), store },
+          { node, store },
           {
             ...loadCounts(counts, log),
             once: values.once,

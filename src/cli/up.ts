@@ -1,4 +1,3 @@
-import type { Log } from '#failure/failure.ts'
 import { wealth } from '#indices/wealth.ts'
 import { load as loadChain, loadedHeight } from '#load/load.ts'
 import type { LoadProgress } from '#load/session.ts'
@@ -8,7 +7,7 @@ import type { Store } from '#store/port.ts'
 import { blocksToCompare } from '#store/servable.ts'
 import type { Command } from './command.ts'
 import { logRun, requireUsable, withChain } from './compose.ts'
-import { countedBlocks, loadCounts } from './metrics/catalogue.ts'
+import { loadCounts } from './metrics/catalogue.ts'
 import { progressView } from './progress.ts'
 import { startServing } from './serving.ts'
 import { LOADING, LOGGING, NODE, SERVING, STORE } from './settings.ts'
@@ -77,29 +76,33 @@ export const up: Command = {
       if (from < 0) await requireKnownHosts(urls)
       const view = progressView({ screen, log, from })
       const serving = await startServing({ ...call, store, node, counts, pace: view.pace })
-      const greet = onlyOnce(log, async () => {
-        const lines = await welcome({
-          ...serving,
-          testKey: values['test-key'],
-          isExplored: values.explorer,
-          store,
-        })
-        screen.keepBar()
-        for (const line of lines) out(line)
-      })
+      let isGreeted = false
+      // In the background: its failure is logged and stops nothing else.
+      const greet = async (): Promise<void> => {
+        if (isGreeted) return
+        isGreeted = true
+        try {
+          const options = { ...serving, testKey: values['test-key'], isExplored: values.explorer, store }
+          const lines = await welcome(options)
+          screen.keepBar()
+          for (const line of lines) out(line)
+        } catch (error) {
+          log('warn', 'The examples could not be printed.', { reason: String(error) })
+        }
+      }
       const onProgress = (progress: LoadProgress): void => {
         view.update(progress)
-        if (progress.height >= progress.target) greet()
+        if (progress.height >= progress.target) void greet()
       }
       let logEnd: Awaited<ReturnType<typeof logRun>> | undefined
       try {
         out(serving.url)
         logEnd = await logRun(call, 'Serving.', { url: serving.url, store, node })
         const started = isLoaded(node, store, signal).then(loaded => {
-          if (loaded) greet()
+          if (loaded) void greet()
         })
         await loadChain(
-          { node: countedBlocks(node, counts), store },
+          { node, store },
           { once: false, retry: 'always', signal, onProgress, log, ...loadCounts(counts, log) },
         )
         await started
@@ -111,16 +114,6 @@ export const up: Command = {
       return 0
     })
   },
-}
-
-/** Runs the work at the first call only, in the background. Its failure is logged and stops nothing else. */
-function onlyOnce(log: Log, work: () => Promise<void>): () => void {
-  let done = false
-  return () => {
-    if (done) return
-    done = true
-    work().catch((error: unknown) => log('warn', 'The examples could not be printed.', { reason: String(error) }))
-  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { load } from '#load/load.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
-import { until } from '#test/support/wait.ts'
+import { turn, until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Asked, type FaultyNode, startFaultyNode } from '../support/nodes/faulty-node.ts'
@@ -172,9 +172,9 @@ describe('a faulty node', () => {
       const following = load(
         { node: source, store },
         {
-          ...{ once: false, pollMs: 0, signal, onProgress: () => undefined },
+          ...{ once: false, signal, onProgress: () => undefined },
           log: (_, message) => lines.push(message),
-          clock: { ...systemClock, random: () => 0 },
+          clock: { ...systemClock, random: () => 0, sleep: turn },
         },
       )
       await until(async () => looks > 10)
