@@ -378,13 +378,8 @@ async function checkNodes({ values, log, signal }: CommandCall, store: Store, te
   const { hashAt } = blocksToCompare(store, signal)
   await Promise.all(
     values.node.map(async url => {
-      const node = connectNode({ ...values, node: [url] }, log)
-      if (node === undefined) return
-      try {
-        await checkNode({ node, stored, hashAt, clock: systemClock, signal }, tell)
-      } finally {
-        node.close()
-      }
+      using node = connectNode({ ...values, node: [url] }, log)
+      if (node !== undefined) await checkNode({ node, stored, hashAt, clock: systemClock, signal }, tell)
     }),
   )
 }

@@ -44,20 +44,16 @@ export const serve: Command = {
     const { values, log, out, signal } = call
     const counts = createCounters(catalogue)
     const serving = async (store: Store): Promise<ExitCode> => {
-      const node = connectNode(values, log, { counts })
-      try {
-        await requireUsable(store)
-        await node?.watch(() => store.identity(), blocksToCompare(store))
-        const { url, stop } = await startServing({ ...call, store, node, counts })
-        out(url)
-        const logEnd = await logRun(call, 'Serving.', { url, store, node })
-        await untilStopped(signal)
-        await stop()
-        await logEnd()
-        return 0
-      } finally {
-        node?.close()
-      }
+      using node = connectNode(values, log, { counts })
+      await requireUsable(store)
+      await node?.watch(() => store.identity(), blocksToCompare(store))
+      const { url, stop } = await startServing({ ...call, store, node, counts })
+      out(url)
+      const logEnd = await logRun(call, 'Serving.', { url, store, node })
+      await untilStopped(signal)
+      await stop()
+      await logEnd()
+      return 0
     }
     return withStore(call, serving, { counts })
   },

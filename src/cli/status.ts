@@ -127,22 +127,18 @@ async function readFreshness(
   published: Published,
 ): Promise<Freshness> {
   // The report tells all but the reason for which a node gives no usable answer.
-  const node = connectNode(values, (level, ...line) => {
+  using node = connectNode(values, (level, ...line) => {
     if (level === 'warn') log(level, ...line)
   })
-  try {
-    const until = systemClock.elapsed() + values['node-timeout']
-    await node?.watch(() => store.identity(), blocksToCompare(store, signal))
-    let fresh = measureFreshness(published, node, systemClock)
-    // A busy node or machine may miss the first probe.
-    while (fresh.node === 'unreachable' && systemClock.elapsed() < until && !signal.aborted) {
-      await systemClock.sleep(PROBED_MS, signal)
-      fresh = measureFreshness(published, node, systemClock)
-    }
-    return fresh
-  } finally {
-    node?.close()
+  const until = systemClock.elapsed() + values['node-timeout']
+  await node?.watch(() => store.identity(), blocksToCompare(store, signal))
+  let fresh = measureFreshness(published, node, systemClock)
+  // A busy node or machine may miss the first probe.
+  while (fresh.node === 'unreachable' && systemClock.elapsed() < until && !signal.aborted) {
+    await systemClock.sleep(PROBED_MS, signal)
+    fresh = measureFreshness(published, node, systemClock)
   }
+  return fresh
 }
 
 /** Everything that is wrong with the store and the node. */

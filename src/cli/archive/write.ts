@@ -314,17 +314,13 @@ export const archiveWrite: Command = {
         'usage',
         '--prove whole is not possible: an archive has raw blocks only where nothing else proves a block.',
       )
-    const node = connectNode(values, log)
-    try {
-      if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
-      return await withStore({ values, log }, async store => {
-        await requireExisting(store)
-        await requireUsable(store)
-        return written(call, await fromStore(store, { node, proof: prove }, call))
-      })
-    } finally {
-      node?.close()
-    }
+    using node = connectNode(values, log)
+    if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
+    return await withStore({ values, log }, async store => {
+      await requireExisting(store)
+      await requireUsable(store)
+      return written(call, await fromStore(store, { node, proof: prove }, call))
+    })
   },
 }
 
