@@ -4,10 +4,10 @@ import { Failure, type FailureKind } from '#failure/failure.ts'
 import type { ProofRecord } from '#store/published.ts'
 import { provedJson, provedLines } from './auditing.ts'
 import { toExitCode } from './command.ts'
+import { welcome } from './load.ts'
 import { createLog } from './log.ts'
 import { watchStore } from './serving.ts'
 import { abandonWhenStopped } from './stop.ts'
-import { welcome } from './up.ts'
 
 test.each([
   [2, ['usage', 'not_found'].map(kind => new Failure(kind as FailureKind, 'x'))],

@@ -8,14 +8,13 @@ import { health } from './health.ts'
 import { commandHelp, config, familyHelp, globalHelp } from './help.ts'
 import { indexCommands } from './indices.ts'
 import { keyCommands } from './keys.ts'
-import { load } from './load.ts'
+import { load, up } from './load.ts'
 import { createLog, describeEnd, readStderrForm } from './log.ts'
 import { parseArguments, readSettings, refusePasswords } from './read-settings.ts'
 import { serve } from './serving.ts'
 import { status } from './status.ts'
 import { abandonWhenStopped } from './stop.ts'
 import { transferCommands } from './transfer.ts'
-import { up } from './up.ts'
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
