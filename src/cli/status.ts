@@ -24,14 +24,7 @@ export const status: Command = {
   ],
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
-  run: call =>
-    withStore(call, async store => {
-      try {
-        return await reportStatus(call, store)
-      } finally {
-        call.screen.bar('')
-      }
-    }),
+  run: call => withStore(call, store => reportStatus(call, store)),
 }
 
 async function reportStatus({ values, log, out, screen, signal }: CommandCall, store: Store): Promise<ExitCode> {
@@ -54,8 +47,7 @@ async function reportStatus({ values, log, out, screen, signal }: CommandCall, s
     all: values.all,
     signal,
     onProgress: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
-  })
-  screen.bar('')
+  }).finally(() => screen.bar(''))
   const problems = listProblems({ published, fresh, found, held }, lost)
   const state: State = { store: store.name, published, fresh, found, held, problems }
   if (values.json) out(writeJson(toStoreStatusJson(state)))

@@ -268,24 +268,30 @@ export async function proveBlocks(fetching: FetchContext, found: readonly Fetche
 }
 
 /** The proof of a block that needs no signature of its own and no further data; undefined: it needs more. */
-function findSimpleProof(
-  { prove, isWholePreferred }: FetchContext,
-  { block, lost }: FetchedBlock,
-  last: boolean,
-): Proven | undefined {
+function findSimpleProof(fetching: FetchContext, { block, lost }: FetchedBlock, last: boolean): Proven | undefined {
   const also = lost === undefined ? {} : { lost }
-  if (prove === 'linked') return { block, proof: { level: 'linked', ...also } }
+  if (fetching.prove === 'linked') return { block, proof: { level: 'linked', ...also } }
   if (block.height === 0 || last || changesProducers(block)) return undefined
+  const level = findLevel(fetching, block)
+  return level && { block, proof: { level, ...also } }
+}
+
+type TextLevel = 'whole' | 'signed'
+
+/** The level that a signed block reaches; undefined: its raw form must show. */
+function findLevel({ prove, isWholePreferred }: FetchContext, block: Block): TextLevel | undefined {
+  // Genesis has no signatures; its hash identifies the chain.
+  if (block.height === 0) return 'signed'
   const wanted = prove === 'whole' || isWholePreferred
-  if (isWholeByItself(block)) return { block, proof: { level: wanted ? 'whole' : 'signed', ...also } }
-  return wanted || namesKeySilently(block) ? undefined : { block, proof: { level: 'signed', ...also } }
+  if (isWholeByItself(block)) return wanted ? 'whole' : 'signed'
+  return wanted || namesKeySilently(block) ? undefined : 'signed'
 }
 
 async function proveBlock(fetching: FetchContext, { block, head, lost }: FetchedBlock, last: boolean): Promise<Proven> {
   const also = lost === undefined ? {} : { lost }
   const signedBy = last || changesProducers(block) ? await findSigner(fetching, block, head) : undefined
   if (last && signedBy === undefined) return { block, proof: { level: 'linked', ...also } }
-  const level = (await isWhole(fetching, block)) ? 'whole' : 'signed'
+  const level = findLevel(fetching, block) ?? (await proveText(fetching, block))
   return { block, proof: { level, ...(signedBy === undefined ? {} : { signedBy }), ...also } }
 }
 
@@ -310,25 +316,19 @@ async function findSigner(
 }
 
 /**
- * Whether the level `whole` was requested and reached. A block in which only an action gives a producer a key
- * is always proved whole, because the text of that action decides whose signatures count.
+ * The level that a block reaches by its raw form. A block in which only an action gives a producer a key is always proved
+ * whole, because the text of that action decides whose signatures count.
  */
-async function isWhole(fetching: FetchContext, block: Block): Promise<boolean> {
-  // Genesis has no signatures; its hash identifies the chain.
-  if (block.height === 0) return false
-  const { prove, isWholePreferred } = fetching
-  const wanted = prove === 'whole' || isWholePreferred
-  if (isWholeByItself(block)) return wanted
-  const must = prove === 'whole' || namesKeySilently(block)
-  if (!must && !wanted) return false
+async function proveText(fetching: FetchContext, block: Block): Promise<TextLevel> {
+  const { prove, isWholePreferred, onEvent } = fetching
   try {
     await fetchRaw(fetching, block.height, raw => checkWhole(block, raw))
-    return wanted
+    return prove === 'whole' || isWholePreferred ? 'whole' : 'signed'
   } catch (error) {
     if (!(error instanceof RefusedCall)) throw error
-    if (!must) {
-      fetching.onEvent({ type: 'no_raw', height: block.height, reason: error.reason })
-      return false
+    if (prove !== 'whole' && !namesKeySilently(block)) {
+      onEvent({ type: 'no_raw', height: block.height, reason: error.reason })
+      return 'signed'
     }
     throw new Failure(
       'bad_block',
