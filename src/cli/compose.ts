@@ -10,7 +10,7 @@ import { isAbsent } from '#store/servable.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openStateFile } from '#store/sqlite/state-file.ts'
 import { within } from '#time/deadline.ts'
-import type { CommandCall, ExitCode } from './command.ts'
+import type { Command, CommandCall, ExitCode } from './command.ts'
 import { catalogue, type MetricCounts, nodeCallNote, storeCallNote } from './metrics/catalogue.ts'
 import type { StoreAddress } from './setting-readers.ts'
 import type { Values } from './settings.ts'
@@ -76,6 +76,14 @@ export async function withStore<T extends ExitCode | string>(
   } finally {
     await store.close()
   }
+}
+
+/** The call of a command that works on the store of the settings. */
+export type StoreCall = CommandCall & { readonly store: Store }
+
+/** The `run` of such a command. The store is closed at its end in any case. */
+export function runWithStore(work: (call: StoreCall) => Promise<ExitCode>): Command['run'] {
+  return call => withStore(call, store => work({ ...call, store }))
 }
 
 /** Credentials from settings take precedence over those in the URL. */

@@ -11,7 +11,7 @@ import { blocksToCompare, exists } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { provedJson, provedLines } from './auditing.ts'
 import { aligned, type Command, type CommandCall, type ExitCode } from './command.ts'
-import { connectNode, requireUsable, withStore } from './compose.ts'
+import { connectNode, requireUsable, runWithStore, type StoreCall } from './compose.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 
 export const status: Command = {
@@ -24,10 +24,10 @@ export const status: Command = {
   ],
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
-  run: call => withStore(call, store => reportStatus(call, store)),
+  run: runWithStore(reportStatus),
 }
 
-async function reportStatus({ values, log, out, screen, signal }: CommandCall, store: Store): Promise<ExitCode> {
+async function reportStatus({ values, log, out, screen, signal, store }: StoreCall): Promise<ExitCode> {
   await requireUsable(store)
   if ((await store.published()) === undefined) {
     if (!(await exists(store))) throw absentStore(store.name)

@@ -98,20 +98,15 @@ export function rpcNode(options: RpcNodeOptions): Node {
   const refreshHeight = heightRefresher(context)
   // Large enough to hide a request's overhead, small enough to hold many decoded answers.
   const size = createRangeSize(Math.min(1024 * 1024, maxBytes))
-  const onRangeEvent = reportOnce(onBlockEvent)
   const open = (blocks: number): Provers | undefined =>
     threads === undefined || threads.count === 0 || blocks < threads.least
       ? undefined
       : openProvers(threads.open, threads.count, reason => onBlockEvent({ type: 'thread_died', reason }))
+  const streaming = { size, onEvent: reportOnce(onBlockEvent), open, inFlight, rangeEnd }
   return {
     name: endpoints.map(({ name }) => name).join(', '),
     chainInfo: signal => until(signal, highest),
-    blocks: range =>
-      streamBlocks(
-        context,
-        { ...range, prove: range.prove ?? prove },
-        { size, onEvent: onRangeEvent, open, inFlight, rangeEnd },
-      ),
+    blocks: range => streamBlocks(context, { ...range, prove: range.prove ?? prove }, streaming),
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
     hashes: (height, signal) => until(signal, ends => fetchReportedHashes(ends, height)),
     heads: ({ from, to }, signal) =>
