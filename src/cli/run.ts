@@ -51,6 +51,9 @@ export async function run(args: readonly string[], process: Process): Promise<Ex
   }
 }
 
+/** The remedy for a command line without a known command. */
+const LISTED = "'iostlens --help' lists the commands."
+
 async function dispatch(args: readonly string[], process: Process): Promise<ExitCode> {
   const [first, second] = args
   if (first === '--version' || first === 'version') {
@@ -61,8 +64,7 @@ async function dispatch(args: readonly string[], process: Process): Promise<Exit
     process.out(globalHelp(commands))
     return 0
   }
-  if (first === undefined)
-    throw new Failure('usage', 'No command is given.', { help: "'iostlens --help' lists the commands." })
+  if (first === undefined) throw new Failure('usage', 'No command is given.', { help: LISTED })
   if (first === 'help') return dispatch([...args.slice(1), '--help'], process)
   const command = commands.find(({ name }) => name === first || name === `${first} ${second}`)
   if (command === undefined) return family(first, args.slice(1), process)
@@ -76,7 +78,7 @@ function family(first: string, rest: readonly string[], process: Process): ExitC
   if (members.length === 0) {
     const known = commands.map(({ name }) => name.split(' ')[0] ?? name)
     throw new Failure('usage', `Unknown command ${shown(first)}${nearestText(nearest(first, known)).en}`, {
-      help: "'iostlens --help' lists the commands.",
+      help: LISTED,
     })
   }
   if (rest.includes('--help') || rest.includes('-h')) {
