@@ -14,7 +14,7 @@ import { openScratchFolder } from '#store/sqlite/lock.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import type { Command, CommandCall } from './command.ts'
-import { connectNode, requireExisting, requireUsable, withStore } from './compose.ts'
+import { connectNode, requireExisting, requireUsable, runWithStore, type StoreCall } from './compose.ts'
 import { stageProgress } from './progress.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 
@@ -110,8 +110,8 @@ async function compareStore(
 }
 
 /** Audits a store by the settings, and writes nothing. */
-const auditStore = (call: CommandCall, store: Store): Promise<Outcome> =>
-  withAuditSetup(call, setup => compareStore({ store }, setup))
+const auditStore = (call: StoreCall): Promise<Outcome> =>
+  withAuditSetup(call, setup => compareStore({ store: call.store }, setup))
 
 /** A line for each finding shown, then the total of each kind, then `end` as the summary. */
 const outcomeLines = (store: Store, { audited, found }: Outcome, end: string): readonly string[] => [
@@ -153,18 +153,16 @@ const verify: Command = {
     'iostlens verify --node http://127.0.0.1:30001 --sample 100000',
     'iostlens verify --json --store http://127.0.0.1:9200/iostlens',
   ],
-  run: async call => {
-    const { values, log, out } = call
-    return withStore({ values, log }, async store => {
-      await requireExisting(store)
-      await requireUsable(store)
-      const outcome = await auditStore(call, store)
-      const { count } = outcome.found
-      if (values.json) out(outcomeJson(store, outcome, {}))
-      else for (const line of outcomeLines(store, outcome, formatSummary(outcome, values.node))) out(line)
-      return count === 0 ? 0 : 3
-    })
-  },
+  run: runWithStore(async call => {
+    const { values, out, store } = call
+    await requireExisting(store)
+    await requireUsable(store)
+    const outcome = await auditStore(call)
+    const { count } = outcome.found
+    if (values.json) out(outcomeJson(store, outcome, {}))
+    else for (const line of outcomeLines(store, outcome, formatSummary(outcome, values.node))) out(line)
+    return count === 0 ? 0 : 3
+  }),
 }
 
 function formatSummary({ audited, found }: Outcome, nodes: readonly string[] | undefined): string {
@@ -191,22 +189,21 @@ const repair: Command = {
     'iostlens repair --dry-run --node http://127.0.0.1:30001',
     'iostlens repair --node http://127.0.0.1:30001',
   ],
-  run: async call => {
-    const { values, log } = call
-    return withStore({ values, log }, async store => {
-      const dryRun = values['dry-run']
-      if (dryRun) await requireExisting(store)
-      const restored = dryRun ? 'whole' : await store.restore()
-      await requireUsable(store)
-      if (dryRun) return tellAudited(call, store, await auditStore(call, store))
-      const { aligned, outcome } = await repairLocked(store, call, restored)
-      return outcome === undefined ? tellAligned(call, store, aligned) : tellAudited(call, store, outcome)
-    })
-  },
+  run: runWithStore(async call => {
+    const { values, store } = call
+    const dryRun = values['dry-run']
+    if (dryRun) await requireExisting(store)
+    const restored = dryRun ? 'whole' : await store.restore()
+    await requireUsable(store)
+    if (dryRun) return tellAudited(call, await auditStore(call))
+    const { aligned, outcome } = await repairLocked(call, restored)
+    return outcome === undefined ? tellAligned(call, aligned) : tellAudited(call, outcome)
+  }),
 }
 
 /** Repairs the store while no other process can write to it. `outcome` undefined: only its end was corrected. */
-async function repairLocked(store: Store, call: CommandCall, restored: RestoreOutcome) {
+async function repairLocked(call: StoreCall, restored: RestoreOutcome) {
+  const { store } = call
   const identity = await store.identity()
   if (identity === undefined) throw (await exists(store)) ? nothingLoaded(store.name) : absentStore(store.name)
   return withAuditSetup(call, async setup => {
@@ -229,7 +226,7 @@ async function repairLocked(store: Store, call: CommandCall, restored: RestoreOu
 }
 
 /** Reports a repair that corrected only the end of the store. */
-function tellAligned({ values, out }: CommandCall, store: Store, { way, end, from }: AlignResult): 0 {
+function tellAligned({ values, out, store }: StoreCall, { way, end, from }: AlignResult): 0 {
   const text =
     way === 'back'
       ? `the batches of blocks ${end.height + 1} to ${from} were undone`
@@ -252,7 +249,7 @@ function tellAligned({ values, out }: CommandCall, store: Store, { way, end, fro
   return 0
 }
 
-function tellAudited({ values, out }: CommandCall, store: Store, outcome: Outcome): 0 | 3 {
+function tellAudited({ values, out, store }: StoreCall, outcome: Outcome): 0 | 3 {
   const dryRun = values['dry-run']
   const { found, audited } = outcome
   const left = dryRun ? found.count : countLeft(outcome)

@@ -4,10 +4,10 @@ import { Failure, type FailureKind } from '#failure/failure.ts'
 import type { ProofRecord } from '#store/published.ts'
 import { provedJson, provedLines } from './auditing.ts'
 import { toExitCode } from './command.ts'
+import { welcome } from './load.ts'
 import { createLog } from './log.ts'
 import { watchStore } from './serving.ts'
 import { abandonWhenStopped } from './stop.ts'
-import { welcome } from './up.ts'
 
 test.each([
   [2, ['usage', 'not_found'].map(kind => new Failure(kind as FailureKind, 'x'))],
@@ -44,16 +44,6 @@ test('welcome: without a shared key the command that adds a key to this store is
 })
 
 const forever = new Promise<number>(() => {})
-
-test('abandonWhenStopped: work that ends by itself is awaited, with or without a stop', async () => {
-  const stop = new AbortController()
-  expect(await abandonWhenStopped(Promise.resolve(3), stop.signal, 60_000)).toBe(3)
-  const work = Promise.withResolvers<number>()
-  const waiting = abandonWhenStopped(work.promise, stop.signal, 60_000)
-  stop.abort()
-  work.resolve(4)
-  expect(await waiting).toBe(4)
-})
 
 test('abandonWhenStopped: work that does not end after the stop is abandoned', async () => {
   const stop = new AbortController()

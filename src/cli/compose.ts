@@ -10,7 +10,7 @@ import { isAbsent } from '#store/servable.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openStateFile } from '#store/sqlite/state-file.ts'
 import { within } from '#time/deadline.ts'
-import type { CommandCall, ExitCode } from './command.ts'
+import type { Command, CommandCall, ExitCode } from './command.ts'
 import { catalogue, type MetricCounts, nodeCallNote, storeCallNote } from './metrics/catalogue.ts'
 import type { StoreAddress } from './setting-readers.ts'
 import type { Values } from './settings.ts'
@@ -78,6 +78,14 @@ export async function withStore<T extends ExitCode | string>(
   }
 }
 
+/** The call of a command that works on the store of the settings. */
+export type StoreCall = CommandCall & { readonly store: Store }
+
+/** The `run` of such a command. The store is closed at its end in any case. */
+export function runWithStore(work: (call: StoreCall) => Promise<ExitCode>): Command['run'] {
+  return call => withStore(call, store => work({ ...call, store }))
+}
+
 /** Credentials from settings take precedence over those in the URL. */
 function selectAuth(values: Values, address: Extract<StoreAddress, { type: 'elastic' }>) {
   const apiKey = values['store-api-key']
@@ -135,32 +143,33 @@ type ConnectOptions = {
   readonly counts?: MetricCounts
 }
 
-/** Client of the nodes in the settings; undefined when none are set. */
-export const connectNode = (
+/** Client of the nodes in the settings, which closes at the end of its scope (`using`); undefined when none are set. */
+export function connectNode(
   values: Values,
   log: Log,
   { provingProgram, counts }: ConnectOptions = {},
-): Node | undefined =>
-  values.node === undefined
-    ? undefined
-    : createNode({
-        urls: values.node,
-        timeoutMs: values['node-timeout'],
-        // A forwarded request ends before its deadline, so that the caller is told the reason.
-        requestMs: Math.min(values['node-timeout'], values.deadline / 2),
-        inFlight: values['node-requests'],
-        ...(values.prove === undefined ? {} : { prove: values.prove }),
-        ...(provingProgram === undefined ? {} : { threads: provingThreads(values, provingProgram) }),
-        onEvent: ({ type, node, detail }) => {
-          const [level, message] = NODE_EVENTS[type]
-          log(level, message, { node, [type === 'heard' ? 'at' : 'reason']: detail })
-        },
-        ...(counts === undefined ? {} : { onCall: nodeCallNote(counts) }),
-        onBlockEvent: ({ type, ...fields }) => {
-          const [level, message] = BLOCK_EVENTS[type]
-          log(level, message, fields)
-        },
-      })
+): (Node & Disposable) | undefined {
+  if (values.node === undefined) return undefined
+  const node = createNode({
+    urls: values.node,
+    timeoutMs: values['node-timeout'],
+    // A forwarded request ends before its deadline, so that the caller is told the reason.
+    requestMs: Math.min(values['node-timeout'], values.deadline / 2),
+    inFlight: values['node-requests'],
+    ...(values.prove === undefined ? {} : { prove: values.prove }),
+    ...(provingProgram === undefined ? {} : { threads: provingThreads(values, provingProgram) }),
+    onEvent: ({ type, node, detail }) => {
+      const [level, message] = NODE_EVENTS[type]
+      log(level, message, { node, [type === 'heard' ? 'at' : 'reason']: detail })
+    },
+    ...(counts === undefined ? {} : { onCall: nodeCallNote(counts) }),
+    onBlockEvent: ({ type, ...fields }) => {
+      const [level, message] = BLOCK_EVENTS[type]
+      log(level, message, fields)
+    },
+  })
+  return { ...node, [Symbol.dispose]: node.close }
+}
 
 type Chain = {
   readonly node: Node
@@ -186,11 +195,8 @@ export async function withChain(
       help: 'Set it with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
     })
   const running = async (store: Store): Promise<ExitCode> => {
-    try {
-      return await work({ node, urls, store, counts })
-    } finally {
-      node.close()
-    }
+    using connected = node
+    return await work({ node: connected, urls, store, counts })
   }
   return withStore({ values, log }, running, { writingProgram, counts })
 }

@@ -12,8 +12,8 @@ import type { Published, Store } from '#store/port.ts'
 import { blocksToCompare } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
-import type { Command, CommandCall } from './command.ts'
-import { connectNode, getStoreAddress, withStore } from './compose.ts'
+import type { Command } from './command.ts'
+import { connectNode, getStoreAddress, runWithStore, type StoreCall } from './compose.ts'
 import type { StoreAddress } from './setting-readers.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 
@@ -348,28 +348,27 @@ export const doctor: Command = {
   ],
   settings: [...NODE, ...STORE, 'json', ...LOGGING],
   examples: ['iostlens doctor --node http://127.0.0.1:30001', 'iostlens doctor --json'],
-  run: call =>
-    withStore(call, async store => {
-      const { values, out } = call
-      const findings: DoctorFinding[] = []
-      const tell = (finding: DoctorFinding): void => {
-        // Several questions may fail for one reason.
-        if (findings.some(({ what }) => what === finding.what)) return
-        findings.push(finding)
-        if (values.json) return
-        const { about, is, what, help } = finding
-        out(`${is.padEnd(7)}  ${about.padEnd(7)}  ${what}`)
-        if (help !== undefined) out(`${' '.repeat(18)}${help}`)
-      }
-      for (const finding of checkMachine(readMachine())) tell(finding)
-      await Promise.all([checkStore(store, getStoreAddress(values), tell), checkNodes(call, store, tell)])
-      if (values.json) out(writeJson({ findings }))
-      return findings.some(({ is }) => is === 'wrong') ? 3 : 0
-    }),
+  run: runWithStore(async call => {
+    const { values, out, store } = call
+    const findings: DoctorFinding[] = []
+    const tell = (finding: DoctorFinding): void => {
+      // Several questions may fail for one reason.
+      if (findings.some(({ what }) => what === finding.what)) return
+      findings.push(finding)
+      if (values.json) return
+      const { about, is, what, help } = finding
+      out(`${is.padEnd(7)}  ${about.padEnd(7)}  ${what}`)
+      if (help !== undefined) out(`${' '.repeat(18)}${help}`)
+    }
+    for (const finding of checkMachine(readMachine())) tell(finding)
+    await Promise.all([checkStore(store, getStoreAddress(values), tell), checkNodes(call, tell)])
+    if (values.json) out(writeJson({ findings }))
+    return findings.some(({ is }) => is === 'wrong') ? 3 : 0
+  }),
 }
 
 /** Checks each node separately: a set of nodes would hide a faulty one behind the others. */
-async function checkNodes({ values, log, signal }: CommandCall, store: Store, tell: Tell): Promise<void> {
+async function checkNodes({ values, log, signal, store }: StoreCall, tell: Tell): Promise<void> {
   if (values.node === undefined)
     return tell(
       onNode.warning('No node is set', 'Set one with --node URL to load, to follow the chain and to pass requests on.'),
@@ -378,13 +377,8 @@ async function checkNodes({ values, log, signal }: CommandCall, store: Store, te
   const { hashAt } = blocksToCompare(store, signal)
   await Promise.all(
     values.node.map(async url => {
-      const node = connectNode({ ...values, node: [url] }, log)
-      if (node === undefined) return
-      try {
-        await checkNode({ node, stored, hashAt, clock: systemClock, signal }, tell)
-      } finally {
-        node.close()
-      }
+      using node = connectNode({ ...values, node: [url] }, log)
+      if (node !== undefined) await checkNode({ node, stored, hashAt, clock: systemClock, signal }, tell)
     }),
   )
 }

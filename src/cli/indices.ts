@@ -3,11 +3,10 @@ import { migrateByDeriving } from '#audit/migrate.ts'
 import { Failure } from '#failure/failure.ts'
 import { listWantedIndices } from '#store/elastic/schema/mappings.ts'
 import { createNames } from '#store/elastic/schema/names.ts'
-import type { Store } from '#store/port.ts'
 import { schema } from '#store/sqlite/tables.ts'
 import { withAuditSetup } from './auditing.ts'
-import type { Command, CommandCall, ExitCode } from './command.ts'
-import { getStoreAddress, requireExisting, withStore } from './compose.ts'
+import type { Command, ExitCode } from './command.ts'
+import { getStoreAddress, requireExisting, runWithStore, type StoreCall } from './compose.ts'
 import { progressView } from './progress.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
 import { withBar } from './stop.ts'
@@ -21,12 +20,11 @@ const indicesCreate: Command = {
   ],
   settings: [...STORE, 'replicas', ...LOGGING],
   examples: ['iostlens indices create --store http://127.0.0.1:9200/iostlens'],
-  run: ({ values, log, out }) =>
-    withStore({ values, log }, async store => {
-      await store.create()
-      out(`All indices of ${store.name} exist.`)
-      return 0
-    }),
+  run: runWithStore(async ({ out, store }) => {
+    await store.create()
+    out(`All indices of ${store.name} exist.`)
+    return 0
+  }),
 }
 
 const indicesCheck: Command = {
@@ -37,15 +35,14 @@ const indicesCheck: Command = {
   ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices check', 'iostlens indices check --store http://127.0.0.1:9200/iostlens'],
-  run: ({ values, log, out }) =>
-    withStore({ values, log }, async store => {
-      const differences = await store.check()
-      for (const { name, problem, detail } of differences) out(`${name}: ${problem}: ${detail}`)
-      for (const help of new Set(differences.map(({ help }) => help))) if (help !== undefined) out(help)
-      if (differences.length > 0) return 3
-      out(`All indices of ${store.name} match this version.`)
-      return 0
-    }),
+  run: runWithStore(async ({ out, store }) => {
+    const differences = await store.check()
+    for (const { name, problem, detail } of differences) out(`${name}: ${problem}: ${detail}`)
+    for (const help of new Set(differences.map(({ help }) => help))) if (help !== undefined) out(help)
+    if (differences.length > 0) return 3
+    out(`All indices of ${store.name} match this version.`)
+    return 0
+  }),
 }
 
 const indicesPrint: Command = {
@@ -79,38 +76,37 @@ const indicesMerge: Command = {
   ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices merge --store http://127.0.0.1:9200/iostlens'],
-  run: ({ values, log, out, screen, signal }) =>
-    withStore({ values, log }, async store => {
-      await requireExisting(store)
-      const { name: stored, partitions } = store
-      if (partitions === undefined) {
-        out(`${stored} keeps its history in one piece; there is nothing to merge.`)
-        return 0
-      }
-      const count = { merging: 0, merged: 0, skipped: 0 }
-      try {
-        await partitions.merge({
-          signal,
-          onProgress: ({ name, state, at, of }) => {
-            count[state]++
-            screen.bar(state === 'merging' ? `merging ${name}  ${at} of ${of}` : '')
-            if (state === 'merged') out(`${name}: merged, ${at} of ${of}`)
-          },
-        })
-        out(
-          count.merged + count.skipped === 0
-            ? `${stored} has no finished partition yet.`
-            : `Finished partitions of ${stored}: ${count.merged} indices merged, ${count.skipped} were merged before.`,
-        )
-        return 0
-      } catch (error) {
-        if (!signal.aborted) throw error
-        out('Stopped before all indices were merged; run it again to continue.')
-        return 75
-      } finally {
-        screen.bar('')
-      }
-    }),
+  run: runWithStore(async ({ out, screen, signal, store }) => {
+    await requireExisting(store)
+    const { name: stored, partitions } = store
+    if (partitions === undefined) {
+      out(`${stored} keeps its history in one piece; there is nothing to merge.`)
+      return 0
+    }
+    const count = { merging: 0, merged: 0, skipped: 0 }
+    try {
+      await partitions.merge({
+        signal,
+        onProgress: ({ name, state, at, of }) => {
+          count[state]++
+          screen.bar(state === 'merging' ? `merging ${name}  ${at} of ${of}` : '')
+          if (state === 'merged') out(`${name}: merged, ${at} of ${of}`)
+        },
+      })
+      out(
+        count.merged + count.skipped === 0
+          ? `${stored} has no finished partition yet.`
+          : `Finished partitions of ${stored}: ${count.merged} indices merged, ${count.skipped} were merged before.`,
+      )
+      return 0
+    } catch (error) {
+      if (!signal.aborted) throw error
+      out('Stopped before all indices were merged; run it again to continue.')
+      return 75
+    } finally {
+      screen.bar('')
+    }
+  }),
 }
 
 const indicesMigrate: Command = {
@@ -130,17 +126,16 @@ const indicesMigrate: Command = {
     'iostlens indices migrate --store http://127.0.0.1:9200/iostlens',
     'iostlens indices migrate --delete-old --store http://127.0.0.1:9200/iostlens',
   ],
-  run: call =>
-    withStore(call, store => {
-      const message = `Stopped before the migration was complete; ${store.name} still serves the old data.`
-      const stopped = new Failure('deadline', message, { help: 'Run it again to continue.' })
-      return withBar(call, stopped, () => migrate(call, store))
-    }),
+  run: runWithStore(call => {
+    const message = `Stopped before the migration was complete; ${call.store.name} still serves the old data.`
+    const stopped = new Failure('deadline', message, { help: 'Run it again to continue.' })
+    return withBar(call, stopped, () => migrate(call))
+  }),
 }
 
 /** Plans, migrates and removes replaced indices, as far as the settings ask for it. */
-async function migrate(call: CommandCall, store: Store): Promise<ExitCode> {
-  const { values, out } = call
+async function migrate(call: StoreCall): Promise<ExitCode> {
+  const { values, out, store } = call
   const { way, reasons, leftovers } = await store.migrating.plan()
   for (const reason of reasons) out(reason)
   if (values['dry-run']) {
@@ -152,16 +147,16 @@ async function migrate(call: CommandCall, store: Store): Promise<ExitCode> {
     await store.migrating.reopen?.()
     out(`${store.name} matches this version; there is nothing to migrate.`)
   } else {
-    if (!(await deriveAgain(call, store))) return 3
+    if (!(await deriveAgain(call))) return 3
     out(`${store.name} now serves the new data.`)
   }
-  await handleLeftovers(call, store)
+  await handleLeftovers(call)
   return 0
 }
 
 /** Derives the new data; true when it is whole and now served. */
-async function deriveAgain(call: CommandCall, store: Store): Promise<boolean> {
-  const { screen, log, out, signal } = call
+async function deriveAgain(call: StoreCall): Promise<boolean> {
+  const { screen, log, out, signal, store } = call
   const view = progressView({ screen, log, from: -1 })
   return withAuditSetup(call, ({ parts, options, found }) =>
     migrateByDeriving(
@@ -186,7 +181,7 @@ async function deriveAgain(call: CommandCall, store: Store): Promise<boolean> {
 }
 
 /** Deletes the indices that no service reads any longer with --delete-old; otherwise prints how to delete them. */
-async function handleLeftovers({ values, out }: CommandCall, store: Store): Promise<void> {
+async function handleLeftovers({ values, out, store }: StoreCall): Promise<void> {
   if (values['delete-old']) {
     for (const name of await store.migrating.removeLeftovers()) out(`${name}: deleted`)
     return
@@ -207,16 +202,15 @@ const indicesRollback: Command = {
   ],
   settings: [...STORE, 'lease', ...LOGGING],
   examples: ['iostlens indices rollback --store http://127.0.0.1:9200/iostlens'],
-  run: ({ values, log, out }) =>
-    withStore({ values, log }, async store => {
-      const { rollBack } = store.migrating
-      if (rollBack === undefined)
-        throw new Failure('usage', `${store.name} keeps no data of before its migration.`, {
-          help: "Restore a copy of the file: 'iostlens restore'.",
-        })
-      out(`${store.name} serves the replaced data again, up to block ${await rollBack()}.`)
-      return 0
-    }),
+  run: runWithStore(async ({ out, store }) => {
+    const { rollBack } = store.migrating
+    if (rollBack === undefined)
+      throw new Failure('usage', `${store.name} keeps no data of before its migration.`, {
+        help: "Restore a copy of the file: 'iostlens restore'.",
+      })
+    out(`${store.name} serves the replaced data again, up to block ${await rollBack()}.`)
+    return 0
+  }),
 }
 
 /** The commands of indices, in the order of the help. */

@@ -11,8 +11,8 @@ import type { Store } from '#store/port.ts'
 import { exists } from '#store/servable.ts'
 import { DAY_MS } from '#time/clock.ts'
 import { copyKeys, formatKeys, parseKeys, readStoredKey } from '#transfer/keys.ts'
-import { aligned, type Command, type CommandCall, type ExitCode } from './command.ts'
-import { requireExisting, withStore } from './compose.ts'
+import { aligned, type Command, type ExitCode } from './command.ts'
+import { requireExisting, runWithStore, type StoreCall, withStore } from './compose.ts'
 import { LOGGING, STORE, type Values } from './settings.ts'
 
 const MONTH_DAYS = 30
@@ -80,15 +80,14 @@ function toKeyShape(holder: Holder, { today, month, last }: KeyUsage, now: numbe
 }
 
 /** The call of a command whose argument is the id of a key. */
-type HolderCall = CommandCall & { readonly store: Store; readonly id: string; readonly holder: Holder }
+type HolderCall = StoreCall & { readonly id: string; readonly holder: Holder }
 
 /** Runs a command on the holder with an id. Throws 'not_found' when there is none. */
-const onHolder =
-  (work: (call: HolderCall) => Promise<ExitCode>): Command['run'] =>
-  call => {
+const onHolder = (work: (call: HolderCall) => Promise<ExitCode>): Command['run'] =>
+  runWithStore(async call => {
     const [id = ''] = call.words
-    return withStore(call, async store => work({ ...call, store, id, holder: await requireHolder(store, id) }))
-  }
+    return work({ ...call, id, holder: await requireHolder(call.store, id) })
+  })
 
 /** The holder with this id. Throws 'not_found'. */
 async function requireHolder(store: Store, id: string): Promise<Holder> {
@@ -167,29 +166,28 @@ const keysChange: Command = {
     'iostlens keys change 3f9a1c20de --plan large',
     'iostlens keys change 3f9a1c20de --per-day 500000 --note "Ada, explorer"',
   ],
-  run: ({ values, words: [id = ''], log, out }) =>
-    withStore({ values, log }, async store => {
-      const { rename, note, expires } = values
-      const given = [values.plan, values['per-second'], values['per-day'], rename, note, expires]
-      if (given.every(value => value === undefined))
-        throw new Failure('usage', 'No change is given.', {
-          help: 'Give at least one of --plan, --per-second, --per-day, --rename, --note and --expires.',
-        })
-      if (rename !== undefined) checkName(rename)
-      if (note !== undefined) checkNote(note)
-      const { current, former } = await requireHolder(store, id)
-      await changeAll(store, [current, ...former], ({ note: had, ...now }) => {
-        const left = note === 'off' ? undefined : (note ?? had)
-        const named = { ...now, name: rename ?? now.name, ...resolvePlan(values, now) }
-        return left === undefined ? named : { ...named, note: left }
+  run: runWithStore(async ({ values, words: [id = ''], out, store }) => {
+    const { rename, note, expires } = values
+    const given = [values.plan, values['per-second'], values['per-day'], rename, note, expires]
+    if (given.every(value => value === undefined))
+      throw new Failure('usage', 'No change is given.', {
+        help: 'Give at least one of --plan, --per-second, --per-day, --rename, --note and --expires.',
       })
-      if (expires !== undefined)
-        await changeAll(store, [current], ({ expires: _, ...now }) =>
-          expires === 'never' ? now : { ...now, expires: Date.now() + expires },
-        )
-      out(`Changed key ${id}.`)
-      return 0
-    }),
+    if (rename !== undefined) checkName(rename)
+    if (note !== undefined) checkNote(note)
+    const { current, former } = await requireHolder(store, id)
+    await changeAll(store, [current, ...former], ({ note: had, ...now }) => {
+      const left = note === 'off' ? undefined : (note ?? had)
+      const named = { ...now, name: rename ?? now.name, ...resolvePlan(values, now) }
+      return left === undefined ? named : { ...named, note: left }
+    })
+    if (expires !== undefined)
+      await changeAll(store, [current], ({ expires: _, ...now }) =>
+        expires === 'never' ? now : { ...now, expires: Date.now() + expires },
+      )
+    out(`Changed key ${id}.`)
+    return 0
+  }),
 }
 
 const keysRotate: Command = {
@@ -284,37 +282,36 @@ const keysList: Command = {
   ],
   settings: [...STORE, 'counts', 'json', ...LOGGING],
   examples: ['iostlens keys list', 'iostlens keys list --counts'],
-  run: ({ values, log, out }) =>
-    withStore({ values, log }, async store => {
-      await requireExisting(store)
-      const holders = groupHolders(await store.keys.list())
-      const now = Date.now()
-      const asked = values.counts || values.json ? await readKeyUsage(store, now) : undefined
-      if (values.json && asked !== undefined) {
-        out(writeJson({ keys: holders.map(holder => toKeyShape(holder, asked(holder.id), now)) }))
-        return 0
-      }
-      const counted = asked === undefined ? [] : ['TODAY', '30 DAYS', 'LAST USE']
-      const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', ...counted, 'STATE', 'NAME']
-      const rows = holders.map(holder => {
-        const { id, current, created } = holder
-        const usage = asked?.(id)
-        return [
-          id,
-          String(current.perSecond),
-          String(current.perDay),
-          timeText(created),
-          current.expires === undefined ? '-' : timeText(current.expires),
-          ...(usage === undefined
-            ? []
-            : [String(usage.today), String(usage.month), usage.last === undefined ? '-' : timeText(usage.last)]),
-          formatKeyState(holder, now),
-          current.name,
-        ]
-      })
-      for (const line of aligned([head, ...rows])) out(line)
+  run: runWithStore(async ({ values, out, store }) => {
+    await requireExisting(store)
+    const holders = groupHolders(await store.keys.list())
+    const now = Date.now()
+    const asked = values.counts || values.json ? await readKeyUsage(store, now) : undefined
+    if (values.json && asked !== undefined) {
+      out(writeJson({ keys: holders.map(holder => toKeyShape(holder, asked(holder.id), now)) }))
       return 0
-    }),
+    }
+    const counted = asked === undefined ? [] : ['TODAY', '30 DAYS', 'LAST USE']
+    const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', ...counted, 'STATE', 'NAME']
+    const rows = holders.map(holder => {
+      const { id, current, created } = holder
+      const usage = asked?.(id)
+      return [
+        id,
+        String(current.perSecond),
+        String(current.perDay),
+        timeText(created),
+        current.expires === undefined ? '-' : timeText(current.expires),
+        ...(usage === undefined
+          ? []
+          : [String(usage.today), String(usage.month), usage.last === undefined ? '-' : timeText(usage.last)]),
+        formatKeyState(holder, now),
+        current.name,
+      ]
+    })
+    for (const line of aligned([head, ...rows])) out(line)
+    return 0
+  }),
 }
 
 const keysRevoke: Command = {
@@ -346,22 +343,21 @@ const keysExport: Command = {
   ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens keys export keys.ndjson', 'iostlens keys export keys.ndjson --store sqlite:damaged.sqlite'],
-  run: ({ values, words: [file = ''], log, out }) =>
-    withStore({ values, log }, async store => {
-      if (existsSync(file))
-        throw new Failure('usage', `${shown(file)} exists; an export replaces no file.`, {
-          help: 'Name a file that does not exist yet.',
-        })
-      const { keys: found, isWhole: isAll } = await store.keys.salvage()
-      const keys = found.filter(key => readStoredKey(key) !== undefined)
-      const isWhole = isAll && keys.length === found.length
-      createFile(file)
-      writeFileSync(file, formatKeys({ keys, isWhole }))
-      out(`Wrote ${keys.length} API keys of ${store.name} to ${file}.`)
-      if (isWhole) return 0
-      out('Others could not be read, because the store is damaged.')
-      return 3
-    }),
+  run: runWithStore(async ({ words: [file = ''], out, store }) => {
+    if (existsSync(file))
+      throw new Failure('usage', `${shown(file)} exists; an export replaces no file.`, {
+        help: 'Name a file that does not exist yet.',
+      })
+    const { keys: found, isWhole: isAll } = await store.keys.salvage()
+    const keys = found.filter(key => readStoredKey(key) !== undefined)
+    const isWhole = isAll && keys.length === found.length
+    createFile(file)
+    writeFileSync(file, formatKeys({ keys, isWhole }))
+    out(`Wrote ${keys.length} API keys of ${store.name} to ${file}.`)
+    if (isWhole) return 0
+    out('Others could not be read, because the store is damaged.')
+    return 3
+  }),
 }
 
 const keysImport: Command = {

@@ -118,17 +118,15 @@ export function openServer(
       app.listen(where)
       return app.server
     })
-  const { server, hide } =
-    'path' in address
-      ? placeSocket({ ...address, mode }, unix => listenOn({ unix }))
-      : // By default Elysia would share the port with other processes of the same user.
-        {
-          server: listenOn({ hostname: address.host, port: address.port, reusePort: isShared }),
-          hide: () => undefined,
-        }
+  if ('path' in address) {
+    const { server, hide } = placeSocket({ ...address, mode }, unix => listenOn({ unix }))
+    return { address, hide, stop: (isAtOnce?: boolean): Promise<void> => server.stop(isAtOnce) }
+  }
+  // By default Elysia would share the port with other processes of the same user.
+  const server = listenOn({ hostname: address.host, port: address.port, reusePort: isShared })
   return {
-    address: 'path' in address ? address : { host: address.host, port: server.port ?? address.port },
-    hide,
+    address: { host: address.host, port: server.port ?? address.port },
+    hide: () => undefined,
     stop: (isAtOnce?: boolean): Promise<void> => server.stop(isAtOnce),
   }
 }

@@ -16,7 +16,7 @@ import {
   testKey,
   yesNo,
 } from './setting-readers.ts'
-import { environmentName, type SettingName, settingNames } from './settings.ts'
+import { type SettingName, settingNames } from './settings.ts'
 
 const folder = testFolder()
 
@@ -119,11 +119,6 @@ test('readSettings: a secret given twice, or in a missing file, is refused', () 
     'IOSTLENS_STORE_PASSWORD and IOSTLENS_STORE_PASSWORD_FILE are both set; set only one of them.',
   )
   expect(() => readSettings(flag('test-key', join(folder, 'no'), true), {})).toThrow("--test-key-file names '")
-})
-
-test('environmentName: no two settings share a variable', () => {
-  const names = settingNames.map(environmentName)
-  expect(new Set(names).size).toBe(names.length)
 })
 
 const settings = ['node', 'once', 'to', 'test-key', 'store-password'] as const

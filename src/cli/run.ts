@@ -8,14 +8,13 @@ import { health } from './health.ts'
 import { commandHelp, config, familyHelp, globalHelp } from './help.ts'
 import { indexCommands } from './indices.ts'
 import { keyCommands } from './keys.ts'
-import { load } from './load.ts'
+import { load, up } from './load.ts'
 import { createLog, describeEnd, readStderrForm } from './log.ts'
 import { parseArguments, readSettings, refusePasswords } from './read-settings.ts'
 import { serve } from './serving.ts'
 import { status } from './status.ts'
 import { abandonWhenStopped } from './stop.ts'
 import { transferCommands } from './transfer.ts'
-import { up } from './up.ts'
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -34,8 +33,12 @@ export const commands: readonly Command[] = [
   config,
 ]
 
-/** Milliseconds to leave; longer than the current batch and the release of the store take together. */
-const LEAVE_MS = 5_000
+/**
+ * Milliseconds to leave, beside `--drain`: 3 s for the current batch of a load, 3.5 s for the other pauses of a service that
+ * stops, 0.5 s for the height in the last log line, and the release of the store. A supervisor waits ten seconds
+ * (docs/operating.md).
+ */
+const LEAVE_MS = 9_000
 
 /** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */
 export async function run(args: readonly string[], process: Process): Promise<ExitCode> {
@@ -48,6 +51,9 @@ export async function run(args: readonly string[], process: Process): Promise<Ex
   }
 }
 
+/** The remedy for a command line without a known command. */
+const LISTED = "'iostlens --help' lists the commands."
+
 async function dispatch(args: readonly string[], process: Process): Promise<ExitCode> {
   const [first, second] = args
   if (first === '--version' || first === 'version') {
@@ -58,8 +64,7 @@ async function dispatch(args: readonly string[], process: Process): Promise<Exit
     process.out(globalHelp(commands))
     return 0
   }
-  if (first === undefined)
-    throw new Failure('usage', 'No command is given.', { help: "'iostlens --help' lists the commands." })
+  if (first === undefined) throw new Failure('usage', 'No command is given.', { help: LISTED })
   if (first === 'help') return dispatch([...args.slice(1), '--help'], process)
   const command = commands.find(({ name }) => name === first || name === `${first} ${second}`)
   if (command === undefined) return family(first, args.slice(1), process)
@@ -73,7 +78,7 @@ function family(first: string, rest: readonly string[], process: Process): ExitC
   if (members.length === 0) {
     const known = commands.map(({ name }) => name.split(' ')[0] ?? name)
     throw new Failure('usage', `Unknown command ${shown(first)}${nearestText(nearest(first, known)).en}`, {
-      help: "'iostlens --help' lists the commands.",
+      help: LISTED,
     })
   }
   if (rest.includes('--help') || rest.includes('-h')) {

@@ -44,20 +44,16 @@ export const serve: Command = {
     const { values, log, out, signal } = call
     const counts = createCounters(catalogue)
     const serving = async (store: Store): Promise<ExitCode> => {
-      const node = connectNode(values, log, { counts })
-      try {
-        await requireUsable(store)
-        await node?.watch(() => store.identity(), blocksToCompare(store))
-        const { url, stop } = await startServing({ ...call, store, node, counts })
-        out(url)
-        const logEnd = await logRun(call, 'Serving.', { url, store, node })
-        await untilStopped(signal)
-        await stop()
-        await logEnd()
-        return 0
-      } finally {
-        node?.close()
-      }
+      using node = connectNode(values, log, { counts })
+      await requireUsable(store)
+      await node?.watch(() => store.identity(), blocksToCompare(store))
+      const { url, stop } = await startServing({ ...call, store, node, counts })
+      out(url)
+      const logEnd = await logRun(call, 'Serving.', { url, store, node })
+      await untilStopped(signal)
+      await stop()
+      await logEnd()
+      return 0
     }
     return withStore(call, serving, { counts })
   },
@@ -203,69 +199,62 @@ type Serving = {
   stop(): Promise<void>
 }
 
-/** Serves the API; throws 'usage' when the address is not available. */
+/** Serves the API; throws 'usage' when the address is not available. What was begun by then is ended. */
 export async function startServing(parts: ServingParts): Promise<Serving> {
   const { values, store, node, log, counts, droppedLines } = parts
-  const { 'metrics-listen': metricsAddress, 'base-path': basePath } = values
-  const files = await watchOperatorFiles(values, { log, clock: systemClock })
-  const head = node && followHead({ node, store, prove: values.prove ?? USUAL_LEVEL, clock: systemClock, log })
-  const capacity = {
-    maxInFlight: values['max-in-flight'],
-    maxExports: values['max-exports'],
-    maxFeeds: values['max-feeds'],
-    maxFeedsPerKey: values['max-feeds-per-key'],
-  }
-  const queues = createQueues({ ...capacity, deadlineMs: values.deadline, clock: systemClock })
-  const from = { ...parts, clock: systemClock, queues }
-  const listener = metricsAddress === undefined ? undefined : serveMetrics(metricsAddress, from)
-  const lateness = watchEventLoop(counts, droppedLines)
-  const rates = createRates({ clock: systemClock, lateness })
-  const metrics = listener === undefined ? exposeMetrics(counts, from) : undefined
-  const app = { ...parts, ...capacity, files: files.get, head, queues, rates, metrics }
-  const { served, counting } = await beginServing(app).catch((error: unknown) => {
-    head?.stop()
+  const { listen, 'metrics-listen': metricsAddress, 'base-path': basePath, 'reuse-port': isShared } = values
+  // Ended in the opposite order. Running requests are completed before: some need blocks above the published one.
+  const begun = new AsyncDisposableStack()
+  try {
+    const files = await watchOperatorFiles(values, { log, clock: systemClock })
+    begun.defer(files.close)
+    const head = node && followHead({ node, store, prove: values.prove ?? USUAL_LEVEL, clock: systemClock, log })
+    begun.defer(() => head?.stop())
+    const capacity = {
+      maxInFlight: values['max-in-flight'],
+      maxExports: values['max-exports'],
+      maxFeeds: values['max-feeds'],
+      maxFeedsPerKey: values['max-feeds-per-key'],
+    }
+    const queues = createQueues({ ...capacity, deadlineMs: values.deadline, clock: systemClock })
+    const from = { ...parts, clock: systemClock, queues }
+    const listener = metricsAddress === undefined ? undefined : serveMetrics(metricsAddress, from)
+    begun.defer(() => listener?.stop())
+    const lateness = watchEventLoop(counts, droppedLines)
+    begun.defer(lateness.stop)
+    const rates = createRates({ clock: systemClock, lateness })
+    if ('path' in listen) await requireFreeSocket(listen.path, isShared)
+    // Counts of the day are known before any request is answered.
+    begun.defer((await keepDayCounts(parts, rates)).stop)
+    const metrics = listener === undefined ? exposeMetrics(counts, from) : undefined
+    const served = serveApp({ ...parts, capacity, files: files.get, head, queues, rates, metrics })
+    const watching = watchStore(store, systemClock, {
+      log,
+      // What was damaged may have been restored; damage that is still there is met again.
+      onRecovery: () => counts.damageMet.set(0),
+    })
+    return {
+      url: formatBaseUrl(served.address, basePath),
+      callOf: path => formatCall(served.address, `${basePath}${path}`),
+      stop: async () => {
+        await served.stop()
+        watching.stop()
+        await begun.disposeAsync()
+      },
+    }
+  } catch (error) {
+    await begun.disposeAsync()
     throw error
-  })
-  const watching = watchStore(store, systemClock, {
-    log,
-    // What was damaged may have been restored; damage that is still there is met again.
-    onRecovery: () => counts.damageMet.set(0),
-  })
-  return {
-    url: formatBaseUrl(served.address, basePath),
-    callOf: path => formatCall(served.address, `${basePath}${path}`),
-    stop: async () => {
-      // Running requests are completed first; some of them need blocks above the published one.
-      await served.stop()
-      watching.stop()
-      lateness.stop()
-      await listener?.stop()
-      head?.stop()
-      files.close()
-      await counting.stop()
-    },
   }
 }
 
 type AppParts = ServingParts &
-  Pick<AppOptions, 'maxInFlight' | 'maxExports' | 'maxFeeds' | 'maxFeedsPerKey' | 'metrics' | 'rates'> & {
+  Pick<AppOptions, 'metrics' | 'rates'> & {
+    readonly capacity: Pick<AppOptions, 'maxInFlight' | 'maxExports' | 'maxFeeds' | 'maxFeedsPerKey'>
     readonly files: Awaited<ReturnType<typeof watchOperatorFiles>>['get']
     readonly head: HeadSource | undefined
     readonly queues: Queues
   }
-
-/** Counts of the day are known before any request is answered. */
-async function beginServing(parts: AppParts) {
-  const { listen, 'reuse-port': isShared } = parts.values
-  if ('path' in listen) await requireFreeSocket(listen.path, isShared)
-  const counting = await keepDayCounts(parts, parts.rates)
-  try {
-    return { served: serveApp(parts), counting }
-  } catch (error) {
-    await counting.stop()
-    throw error
-  }
-}
 
 /** Serves on the address of the settings. Throws 'usage' when it is not available. */
 function serveApp(parts: AppParts) {
@@ -301,10 +290,7 @@ function readAppOptions(parts: AppParts): AppOptions {
     rates,
     queues,
     clock: systemClock,
-    maxInFlight: parts.maxInFlight,
-    maxExports: parts.maxExports,
-    maxFeeds: parts.maxFeeds,
-    maxFeedsPerKey: parts.maxFeedsPerKey,
+    ...parts.capacity,
     ...(head === undefined ? {} : { head }),
     keyring: keyring({
       store: store.keys,

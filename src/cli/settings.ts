@@ -285,45 +285,18 @@ export type Values = {
 
 export const environmentName = (name: SettingName): string => `IOSTLENS_${name.toUpperCase().replaceAll('-', '_')}`
 
+/** The settings from one to another, in the order of `settings`: those of one purpose follow each other there. */
+const listFrom = (first: SettingName, last: SettingName): readonly SettingName[] =>
+  settingNames.slice(settingNames.indexOf(first), settingNames.indexOf(last) + 1)
+
 /** Settings shared by several commands, grouped by purpose. */
-export const NODE: readonly SettingName[] = ['node', 'node-timeout', 'node-requests', 'prove']
-export const STORE: readonly SettingName[] = [
-  'data',
-  'store',
-  'store-user',
-  'store-password',
-  'store-api-key',
-  'store-ca',
-  'store-timeout',
-]
-export const LOADING: readonly SettingName[] = ['replicas', 'partition-documents', 'lease']
+export const NODE = listFrom('node', 'prove')
+export const STORE = listFrom('data', 'store-timeout')
+export const LOADING = listFrom('replicas', 'lease')
 export const SERVING: readonly SettingName[] = [
-  'listen',
-  'socket-mode',
-  'base-path',
-  'explorer',
-  'public-url',
-  'metrics-listen',
-  'reuse-port',
-  'drain',
-  'test-key',
-  'trusted-proxies',
-  'deadline',
-  'ranking-limit',
-  'max-in-flight',
-  'kept-answers',
-  'max-exports',
-  'max-feeds',
-  'max-feeds-per-key',
-  'export-stall',
-  'max-lag',
-  'ready-needs-node',
+  ...listFrom('listen', 'drain'),
+  ...listFrom('test-key', 'ready-needs-node'),
   'log-sample',
-  'format',
-  'compat',
-  'prices',
-  'prices-history',
-  'profiles',
-  'labels',
+  ...listFrom('format', 'labels'),
 ]
-export const LOGGING: readonly SettingName[] = ['log-level', 'log-format']
+export const LOGGING = listFrom('log-level', 'log-format')

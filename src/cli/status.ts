@@ -11,7 +11,7 @@ import { blocksToCompare, exists } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { provedJson, provedLines } from './auditing.ts'
 import { aligned, type Command, type CommandCall, type ExitCode } from './command.ts'
-import { connectNode, requireUsable, withStore } from './compose.ts'
+import { connectNode, requireUsable, runWithStore, type StoreCall } from './compose.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 
 export const status: Command = {
@@ -24,17 +24,10 @@ export const status: Command = {
   ],
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
-  run: call =>
-    withStore(call, async store => {
-      try {
-        return await reportStatus(call, store)
-      } finally {
-        call.screen.bar('')
-      }
-    }),
+  run: runWithStore(reportStatus),
 }
 
-async function reportStatus({ values, log, out, screen, signal }: CommandCall, store: Store): Promise<ExitCode> {
+async function reportStatus({ values, log, out, screen, signal, store }: StoreCall): Promise<ExitCode> {
   await requireUsable(store)
   if ((await store.published()) === undefined) {
     if (!(await exists(store))) throw absentStore(store.name)
@@ -54,8 +47,7 @@ async function reportStatus({ values, log, out, screen, signal }: CommandCall, s
     all: values.all,
     signal,
     onProgress: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
-  })
-  screen.bar('')
+  }).finally(() => screen.bar(''))
   const problems = listProblems({ published, fresh, found, held }, lost)
   const state: State = { store: store.name, published, fresh, found, held, problems }
   if (values.json) out(writeJson(toStoreStatusJson(state)))
@@ -127,22 +119,18 @@ async function readFreshness(
   published: Published,
 ): Promise<Freshness> {
   // The report tells all but the reason for which a node gives no usable answer.
-  const node = connectNode(values, (level, ...line) => {
+  using node = connectNode(values, (level, ...line) => {
     if (level === 'warn') log(level, ...line)
   })
-  try {
-    const until = systemClock.elapsed() + values['node-timeout']
-    await node?.watch(() => store.identity(), blocksToCompare(store, signal))
-    let fresh = measureFreshness(published, node, systemClock)
-    // A busy node or machine may miss the first probe.
-    while (fresh.node === 'unreachable' && systemClock.elapsed() < until && !signal.aborted) {
-      await systemClock.sleep(PROBED_MS, signal)
-      fresh = measureFreshness(published, node, systemClock)
-    }
-    return fresh
-  } finally {
-    node?.close()
+  const until = systemClock.elapsed() + values['node-timeout']
+  await node?.watch(() => store.identity(), blocksToCompare(store, signal))
+  let fresh = measureFreshness(published, node, systemClock)
+  // A busy node or machine may miss the first probe.
+  while (fresh.node === 'unreachable' && systemClock.elapsed() < until && !signal.aborted) {
+    await systemClock.sleep(PROBED_MS, signal)
+    fresh = measureFreshness(published, node, systemClock)
   }
+  return fresh
 }
 
 /** Everything that is wrong with the store and the node. */

@@ -139,18 +139,14 @@ const restore: Command = {
   ],
   run: async call => {
     const { values, log, out } = call
-    const node = connectNode(values, log)
+    using node = connectNode(values, log)
     if (node === undefined)
       throw new Failure('usage', 'A copy is compared with the chain of a node or archive, but none is set.', {
         help: 'Set --node.',
       })
-    try {
-      const doing = { bar: 'Restoring', log: 'Restored.' }
-      out(await withProgress(call, doing, how => restoreCopy(call, { ...how, node })))
-      return 0
-    } finally {
-      node.close()
-    }
+    const doing = { bar: 'Restoring', log: 'Restored.' }
+    out(await withProgress(call, doing, how => restoreCopy(call, { ...how, node })))
+    return 0
   },
 }
 

@@ -10,9 +10,16 @@ import { NoNodeOnBranch } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import { type Clock, every } from '#time/clock.ts'
-import { type BlockRef, type BranchTip, chooseHead, selectCachedBlocks } from './branch.ts'
-import { type Fetched, type FetchOptions, fetchBranch, fetchChainInfo } from './fetch-branch.ts'
-import type { HeadBlock, HeadSource, HeadState, HeadStatus } from './head-state.ts'
+import {
+  type BranchTip,
+  type Fetched,
+  type FetchOptions,
+  fetchBranch,
+  fetchChainInfo,
+  judgeHead,
+  selectCachedBlocks,
+} from './branch.ts'
+import type { BlockRef, HeadBlock, HeadSource, HeadState, HeadStatus } from './head-state.ts'
 
 type Doc = StateChange['doc']
 
@@ -21,6 +28,9 @@ type Doc = StateChange['doc']
  * chain up to that block.
  */
 type Derived = { readonly head: HeadBlock; readonly changes: readonly StateChange[] }
+
+/** A block of a branch; `derived`: once it was derived above a published block. */
+type FollowedBlock = Fetched & { derived?: Derived | undefined }
 
 /** State above a published height: the changes of the blocks above it, then the stored state. */
 function createOverlay(view: View) {
@@ -50,15 +60,10 @@ function createOverlay(view: View) {
 
 /**
  * Derives the blocks of a branch above a published height, by hash; none if the branch does not lead to the published
- * block. `known` contains those derived before. The signing key of a block must belong to a producer in the state at the
- * published height: a key registered since then signs nothing before its election is irreversible. Throws Failure
- * 'bad_block' for a block signed by another key.
+ * block. The signing key of a block must belong to a producer in the state at the published height: a key registered since
+ * then signs nothing before its election is irreversible. Throws Failure 'bad_block' for a block signed by another key.
  */
-async function deriveHead(
-  view: View,
-  branch: readonly Fetched[],
-  known: Pick<ReadonlyMap<string, Derived>, 'get'>,
-): Promise<ReadonlyMap<string, Derived>> {
+async function deriveHead(view: View, branch: readonly FollowedBlock[]): Promise<ReadonlyMap<string, Derived>> {
   const { proved, height, hash: publishedHash } = view.at
   const blocks = branch.filter(block => block.height > height)
   const [first] = blocks
@@ -66,15 +71,14 @@ async function deriveHead(
   const overlay = createOverlay(view)
   const keys = signers({ read: overlay.read, changedKeys: () => [] }, { known: proved?.formerKeys, from: height })
   const lastSignedWith = new Map<string, string>()
-  for (const fetched of blocks)
-    if (fetched.signedBy !== undefined && known.get(fetched.hash) === undefined)
-      lastSignedWith.set(fetched.signedBy, fetched.hash)
+  for (const { signedBy, hash, derived } of blocks)
+    if (signedBy !== undefined && derived === undefined) lastSignedWith.set(signedBy, hash)
   for (const { block, signedBy, hash } of blocks)
     if (signedBy !== undefined && lastSignedWith.get(signedBy) === hash)
       await keys.check([{ block, systemCode: [], proof: { level: 'signed', signedBy } }])
   const all = new Map<string, Derived>()
-  for (const { block, hash } of blocks) {
-    const derived = known.get(hash) ?? (await deriveOne(overlay, block))
+  for (const { block, hash, derived: before } of blocks) {
+    const derived = before ?? (await deriveOne(overlay, block))
     overlay.put(derived.changes)
     all.set(hash, derived)
   }
@@ -130,9 +134,8 @@ export function createFollower({ node, store, prove, clock, log }: Following): H
     if (!isSame(shown, next)) shown = next
   }
   let confirmed = Number.NEGATIVE_INFINITY
-  let known = new Map<string, Fetched>()
-  let branch: readonly Fetched[] = []
-  let derived = new Map<string, Derived>()
+  let known = new Map<string, FollowedBlock>()
+  let branch: readonly FollowedBlock[] = []
   const tipNow = (): BranchTip | undefined =>
     shown.status === 'followed' ? { ...shown.tip, ageMs: clock.elapsed() - confirmed } : undefined
   /** Keeps a head for a while: most failures are over at the next poll. */
@@ -147,21 +150,22 @@ export function createFollower({ node, store, prove, clock, log }: Following): H
   ): Promise<void> => {
     known = selectCachedBlocks(known, branch, 2 * MAX_BYTES)
     const found = await fetchBranch(options, { known, head, published, mostBytes: MAX_BYTES })
-    if (typeof found !== 'string') branch = found
     if (typeof found === 'string') return lose(found)
-    const { signal } = options
-    const now = await store.read(view => deriveHead(view, branch, derived), { signal })
-    derived = selectDerived(known, now, derived)
+    branch = found
+    const derived = await store.read(view => deriveHead(view, found), { signal: options.signal })
+    // Only now: a read may have to be repeated, and what it saw before is then wrong.
+    for (const block of branch) block.derived ??= derived.get(block.hash)
     confirmed = clock.elapsed()
-    show({ status: 'followed', tip: head, lib, blocks: selectShown(branch, derived) })
+    show({ status: 'followed', tip: head, lib, blocks: selectShown(branch) })
   }
   const pollOnce = async (options: FetchOptions): Promise<void> => {
     const published = await store.published()
     if (published === undefined) return show({ status: 'behind' })
     const info = await fetchChainInfo(options)
-    const choice = chooseHead(info, published, tipNow())
-    if (choice.type === 'behind') show({ status: 'behind' })
-    if (choice.type === 'follow') await follow(options, { head: choice.head, lib: info.libBlock }, published)
+    const verdict = judgeHead(info, published, tipNow())
+    if (verdict === 'behind') show({ status: 'behind' })
+    const head = { height: info.headBlock, hash: info.headHash }
+    if (verdict === 'follow') await follow(options, { head, lib: info.libBlock }, published)
   }
   return {
     current: () => shown,
@@ -204,19 +208,6 @@ export function followHead(following: Following & { readonly clock: Clock }): He
   }
 }
 
-/** The derived ones among the known blocks. */
-const selectDerived = (
-  known: ReadonlyMap<string, Fetched>,
-  now: ReadonlyMap<string, Derived>,
-  before: ReadonlyMap<string, Derived>,
-): Map<string, Derived> =>
-  new Map(
-    [...known.keys()].flatMap(hash => {
-      const one = now.get(hash) ?? before.get(hash)
-      return one === undefined ? [] : [[hash, one] as const]
-    }),
-  )
-
 /** The status of the head after a failed poll. */
 function toHeadStatus(failure: Failure): Exclude<HeadStatus, 'followed'> {
   if (failure.kind === 'bad_block' || failure.kind === 'defect') return 'unproved'
@@ -224,7 +215,7 @@ function toHeadStatus(failure: Failure): Exclude<HeadStatus, 'followed'> {
 }
 
 /** The longest run of derived blocks that ends with the tip. */
-function selectShown(branch: readonly Fetched[], derived: ReadonlyMap<string, Derived>) {
-  const from = branch.findLastIndex(({ hash }) => !derived.has(hash)) + 1
-  return branch.slice(from).flatMap(({ hash }) => derived.get(hash)?.head ?? [])
-}
+const selectShown = (branch: readonly FollowedBlock[]): readonly HeadBlock[] =>
+  branch
+    .slice(branch.findLastIndex(({ derived }) => derived === undefined) + 1)
+    .flatMap(({ derived }) => derived?.head ?? [])

@@ -2,7 +2,9 @@ import type { HeadRow } from '#derive/head-rows.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Published } from '#store/port.ts'
-import type { BlockRef } from './branch.ts'
+
+/** Height and hash of a block. */
+export type BlockRef = { readonly height: number; readonly hash: string }
 
 /** A verified block that is not irreversible yet, with the rows that it will add to lists. */
 export type HeadBlock = {

@@ -69,7 +69,7 @@ export type Batches = {
 
 type Parts = {
   readonly writer: Pick<Writer, 'append' | 'commit' | 'floor'>
-  readonly deriver: Pick<Deriver, 'changed' | 'cut' | 'settled'>
+  readonly deriver: Pick<Deriver, 'changed' | 'cut'>
   readonly proof: Pick<Proving, 'cut'>
   readonly partitions: Partitioning
   readonly bounds: BatchBounds
@@ -102,7 +102,6 @@ export function batching(parts: Parts, onCommitted: (batch: CommittedBatch) => v
       end.then(async end => {
         const since = clock.elapsed()
         await writer.commit({ end, changes })
-        deriver.settled()
         onCommitted({ ...full.counts, end, ms: Math.round(clock.elapsed() - since) })
       }),
     )

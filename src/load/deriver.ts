@@ -83,8 +83,8 @@ type Doc = StateChange['doc']
 type Docs = Map<StateIndex, Map<string, Doc | undefined>>
 
 /**
- * The state as of the batch cut last: its documents while they are being committed, the recently used documents of the
- * store, and the store itself for all others. At most two generations are in memory, some 30 MB; `generation`: their
+ * The state as of the batch cut last: the documents that it changed, which the store may not have yet, the recently used
+ * documents of the store, and the store itself for all others. At most two generations are in memory, some 30 MB; `generation`: their
  * number of documents.
  */
 export function openStateCache(stored: StateReader, generation = 30_000) {
@@ -117,21 +117,17 @@ export function openStateCache(stored: StateReader, generation = 30_000) {
       const changed = batch.get(range.index as StateIndex)?.values() ?? []
       return withChanges(range, stored.members(range), changed as Iterable<Doc>).values()
     },
-    /** Documents of an index in the batch that is being committed. */
-    committing: (index: StateIndex) => [...(batch.get(index)?.values() ?? [])] as readonly Doc[],
-    /** Called when a batch begins to be committed. */
-    begin: (changes: readonly StateChange[]): void => {
+    /** Documents of an index that the batch changed. */
+    changed: (index: StateIndex) => [...(batch.get(index)?.values() ?? [])] as readonly Doc[],
+    /** Begins with the changes of the next batch, once the one before is in the store. */
+    cut: (changes: readonly StateChange[]): void => {
       batch = new Map()
       for (const { index, doc } of changes) {
         getDocMap(batch, index).set(doc.id, doc)
-        // A copy of the version before must not outlive the commit.
+        // A copy of the version before must not outlive the batch.
         if (young.get(index)?.has(doc.id)) getDocMap(young, index).set(doc.id, doc)
         else old.get(index)?.delete(doc.id)
       }
-    },
-    /** Called when that batch is in the store. */
-    end: (): void => {
-      batch = new Map()
     },
   }
 }
@@ -154,10 +150,10 @@ export function knownPublishers({ transactionsOf }: Pick<Writer, 'transactionsOf
   const known = new Map<string, string | undefined>()
   // A store finds a transaction only when its batch is committed, and a batch may have to be as long as an abandoned one.
   let derived = new Map<string, string>()
-  let committing = new Map<string, string>()
+  let last = new Map<string, string>()
   return {
     get: (hash: string): ReturnType<LookupPublisher> =>
-      derived.get(hash) ?? committing.get(hash) ?? (known.has(hash) ? known.get(hash) : UNKNOWN),
+      derived.get(hash) ?? last.get(hash) ?? (known.has(hash) ? known.get(hash) : UNKNOWN),
     /** Remembers the transactions of a derived block until they are in the store. */
     add: ({ transactions }: LoadedBlock['block']): void => {
       for (const tx of transactions) if (applies(tx)) derived.set(tx.hash, tx.publisher)
@@ -172,14 +168,10 @@ export function knownPublishers({ transactionsOf }: Pick<Writer, 'transactionsOf
       }
       for (const hash of hashes) known.set(hash, found.get(hash))
     },
-    /** Begins the next batch, while the one before is committed. */
+    /** Begins the next batch, once the one before the last is in the store. */
     cut: (): void => {
-      committing = derived
+      last = derived
       derived = new Map()
-    },
-    /** Called when the batch cut last is in the store. */
-    settled: (): void => {
-      committing = new Map()
     },
   }
 }
@@ -188,8 +180,8 @@ export function knownPublishers({ transactionsOf }: Pick<Writer, 'transactionsOf
 type ChangedKey = { readonly key: string; readonly before: ProducerDoc | undefined }
 
 /**
- * Derives blocks in order over the stored state. Between `cut` and `settled` a batch is being
- * committed; meanwhile later blocks are derived over the state of that batch.
+ * Derives blocks in order over the stored state. The batch cut last may still be on its way to the store: later blocks are
+ * derived over the state of that batch.
  */
 export type Deriver = {
   /** Documents of the next block, derived over the state that the previous block left. */
@@ -200,10 +192,8 @@ export type Deriver = {
   changedKeys(): readonly ChangedKey[]
   /** Number of state documents written since the last `cut`. */
   changed(): number
-  /** Ends a batch and returns its changes. */
+  /** Ends a batch, once the one before is in the store, and returns its changes. */
   cut(): readonly StateChange[]
-  /** Called when the batch cut last is in the store. */
-  settled(): void
 }
 
 type Sources = {
@@ -255,20 +245,16 @@ export function openDeriver({ writer, stored, partition }: Sources): Deriver {
     changed: () => state.size,
     cut: () => {
       const changes = state.changes()
-      cache.begin(changes)
+      cache.cut(changes)
       publishers.cut()
       state = begin()
       return changes
     },
-    settled: () => {
-      cache.end()
-      publishers.settled()
-    },
   }
 }
 
-/** Changed balances that the store does not have yet. */
+/** Changed balances that the store may not have yet. */
 function* changedBalances(cache: ReturnType<typeof openStateCache>, state: WorkingState): Iterable<BalanceDoc> {
-  for (const doc of cache.committing(balances)) yield doc as BalanceDoc
+  for (const doc of cache.changed(balances)) yield doc as BalanceDoc
   for (const change of state.changes()) if (change.index === balances) yield change.doc as BalanceDoc
 }

@@ -11,6 +11,8 @@ export type Stages = {
   readonly batches: Pick<Batches, 'add' | 'end'>
   readonly clock: Pick<Clock, 'elapsed'>
   readonly time: StageTimer
+  /** Called with each wait for proved blocks, in milliseconds. */
+  readonly onFetched?: ((ms: number) => void) | undefined
   /** Called with the derivation time of a block, in milliseconds. */
   readonly onDerived?: ((ms: number) => void) | undefined
 }
@@ -22,7 +24,7 @@ export type Stages = {
  * after an abort. A block that cannot be derived throws at once. `lib`: height of the node's last irreversible block.
  */
 export async function fill(
-  { deriver, proof, batches, clock, time, onDerived }: Stages,
+  { deriver, proof, batches, clock, time, onFetched, onDerived }: Stages,
   source: AsyncIterable<LoadedBlock>,
   { lib, signal }: { readonly lib: number; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -45,7 +47,9 @@ export async function fill(
   try {
     while (!signal.aborted) {
       time.on('node')
+      const since = clock.elapsed()
       const segment = await segments.next()
+      onFetched?.(clock.elapsed() - since)
       time.on('deriving')
       if (segment === undefined || !(await proof.accepts(segment))) break
       for (const loaded of segment) await addBlock(loaded)

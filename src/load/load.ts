@@ -7,8 +7,7 @@ import type { Identity, Published, Store } from '#store/port.ts'
 import { blocksToCompare } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals, within, withinAfterAbort } from '#time/deadline.ts'
-import { backoffMs } from '#time/retry.ts'
-import { DivergedEnd, isTransient, logPause, RETRY_BACKOFF, type RetryPolicy, retriesExhausted } from './retry.ts'
+import { DivergedEnd, isTransient, pauseAfter, type RetryPolicy, retriesExhausted } from './retry.ts'
 import { type LoadOptions, type LoadProgress, type Session, session } from './session.ts'
 
 /** Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', or `DivergedEnd`. */
@@ -101,9 +100,7 @@ export async function load(
       if (!isTransient(failed, retry)) throw failed
       last = failed
       failures += 1
-      const pauseMs = backoffMs(RETRY_BACKOFF, failures, clock.random())
-      logPause(log, failed, { attempt: failures, height, pauseMs })
-      await clock.sleep(pauseMs, signal)
+      await pauseAfter(failed, { attempt: failures, height }, { log, clock, signal })
     }
     if (time.over() && !isDone && !options.signal.aborted) throw retriesExhausted(last)
     return { height }

@@ -1,6 +1,7 @@
 import { Failure, getErrorMessage, type Log } from '#failure/failure.ts'
 import { RefusedCall } from '#node/call.ts'
-import type { Backoff } from '#time/retry.ts'
+import type { Clock } from '#time/clock.ts'
+import { type Backoff, backoffMs } from '#time/retry.ts'
 
 /**
  * The retry policy of a load. `waitMs`: failures of the node or the store that may pass are retried until no
@@ -9,7 +10,7 @@ import type { Backoff } from '#time/retry.ts'
 export type RetryPolicy = { readonly waitMs: number } | 'always'
 
 /** Pauses before a failed load is tried again, varied by up to a quarter. */
-export const RETRY_BACKOFF: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
+const RETRY_BACKOFF: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
 
 /** The node has a different block at the store's last height. It may recover; if not, `repair` helps. */
 export class DivergedEnd extends Failure {}
@@ -28,28 +29,25 @@ export function isTransient(failed: unknown, retry: RetryPolicy | undefined): bo
 /** Consecutive failures after which even temporary trouble is logged as an error: half a minute. */
 const ALARM_AFTER = 7
 
-/** Logs a pause: as a warning while a node or store is just unavailable; else, or if that lasts, as an error. */
-export function logPause(
-  log: Log,
+/**
+ * Pauses after a failure, of which `attempt` occurred in a row. The pause is logged: as a warning while a node or store is
+ * just unavailable; else, or if that lasts, as an error.
+ */
+export async function pauseAfter(
   failed: unknown,
-  {
-    doing = 'Loading',
-    ...fields
-  }: {
-    readonly doing?: 'Loading' | 'Writing'
-    readonly attempt: number
-    readonly height: number
-    readonly pauseMs: number
-  },
-): void {
+  { doing = 'Loading', attempt, height }: { doing?: 'Loading' | 'Writing'; attempt: number; height: number },
+  { log, clock, signal }: { log: Log; clock: Pick<Clock, 'random' | 'sleep'>; signal: AbortSignal },
+): Promise<void> {
   const passing = failed instanceof Failure && failed.retryable && failed.kind !== 'conflict'
   const help = failed instanceof Failure ? failed.help : undefined
-  log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', `${doing} paused, trying again.`, {
+  const pauseMs = backoffMs(RETRY_BACKOFF, attempt, clock.random())
+  log(passing && attempt < ALARM_AFTER ? 'warn' : 'error', `${doing} paused, trying again.`, {
     reason: getErrorMessage(failed),
     ...(help === undefined ? {} : { help }),
-    height: fields.height,
-    pause_ms: Math.round(fields.pauseMs),
+    height,
+    pause_ms: Math.round(pauseMs),
   })
+  await clock.sleep(pauseMs, signal)
 }
 
 /** The Failure of a load or an archive whose waiting time is over; `last` is its last failure. */

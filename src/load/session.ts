@@ -85,6 +85,8 @@ export type LoadOptions = {
   readonly retry?: RetryPolicy
   readonly onProgress: (progress: LoadProgress) => void
   readonly log: Log
+  /** Called with each wait for proved blocks, in milliseconds. */
+  readonly onFetched?: (ms: number) => void
   /** Called with the derivation time of each block in milliseconds, including its waits. */
   readonly onDerived?: (ms: number) => void
   /** Called after each batch. */
@@ -95,8 +97,6 @@ export type LoadOptions = {
   readonly batch?: BatchBounds
   /** Absent: the default collector, which keeps the memory of the process flat. */
   readonly collect?: Collect
-  /** Interval between two looks at the head of a chain that is followed, in milliseconds. */
-  readonly pollMs?: number
   readonly clock?: Clock
   /** For blocks loaded from a store: the record there of their proofs. */
   readonly recorded?: ProofRecord
@@ -111,13 +111,18 @@ export type Session = {
   close(): Promise<void>
 }
 
+/**
+ * Milliseconds between two looks at the head of a chain that is followed, a fifth of the block time: on average a block
+ * waits half of it.
+ */
+const POLL_MS = 100
+
 export async function session(
   { node, store, identity }: { readonly node: BlockSource; readonly store: Store; readonly identity: Identity },
   options: LoadOptions,
 ): Promise<Session> {
   const writer = await store.takeOver(identity)
-  // A fifth of the block time: on average a block waits half of it.
-  const { signal, to = Number.POSITIVE_INFINITY, pollMs = 100, clock = systemClock } = options
+  const { signal, to = Number.POSITIVE_INFINITY, clock = systemClock } = options
   const stages = await openStages(writer, node, options).catch(async error => {
     // Nobody else would release the lock, and a retry would meet it.
     await writer.release().catch(() => undefined)
@@ -137,7 +142,7 @@ export async function session(
         if (lib !== undefined && target > height())
           await fill(stages, node.blocks(nextBlocks(writer, { to: target, lib }, signal)), { lib, signal })
         else if (lib !== undefined && (options.once || height() >= to)) return
-        else await clock.sleep(pollMs, signal)
+        else await clock.sleep(POLL_MS, signal)
       }
     },
     close: async () => {
@@ -153,7 +158,7 @@ async function openStages(
   node: BlockSource,
   options: LoadOptions,
 ): Promise<Stages & { readonly batches: Batches }> {
-  const { signal, recorded, to = Number.POSITIVE_INFINITY, onProgress, onDerived, clock = systemClock } = options
+  const { signal, recorded, to = Number.POSITIVE_INFINITY, onProgress, clock = systemClock } = options
   const time = stageTimer(clock)
   const before = writer.checkpoint?.height ?? -1
   let [transactions, records] = [0, 0]
@@ -171,7 +176,7 @@ async function openStages(
     const blocks = height - before
     onProgress({ height, target: Math.min(to, lib), lib, blocks, transactions, records, spent: time.spent })
   })
-  return { deriver, proof, batches, clock, time, onDerived }
+  return { deriver, proof, batches, clock, time, onFetched: options.onFetched, onDerived: options.onDerived }
 }
 
 /** The blocks after the stored ones, up to `to`. */

@@ -1,10 +1,9 @@
 import { joinSignals } from '#time/deadline.ts'
-import type { FetchContext } from './block-requests.ts'
+import type { HeightRange } from './bulk.ts'
 import { type FetchedRange, fetchBlock, fetchRange, linked, proveFetchedRange } from './fetch-blocks.ts'
 import { abortedByCaller } from './http.ts'
 import { isAvailable, type Member, type NodePool } from './pool.ts'
-import type { Proven } from './prove-blocks.ts'
-import type { HeightRange } from './threads/provers.ts'
+import type { FetchContext, Proven } from './prove-blocks.ts'
 
 /**
  * The number of ranges that each node is asked for at the same time, by how it keeps up with the other nodes.

@@ -2,17 +2,25 @@ import type { Block } from '#chain/block.ts'
 import { checkBaseTransaction, PARENT_HASH } from '#chain/check.ts'
 import { decodeBlockTransactions } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
-import { type FetchContext, type FetchedBlock, fetchHeads, fetchSingle, headsQuestion } from './block-requests.ts'
-import { assemble, parseBulkParts } from './bulk.ts'
-import { BLOCK_SIZE, callNode, NO_SUCH_CALL, RANGE_SIZE, RefusedCall, ResponseTooLarge } from './call.ts'
-import { type Proven, proveBlocks } from './prove-blocks.ts'
 import {
+  assemble,
   type BlockMessage,
   type BulkAnswers,
   type BulkPart,
   type HeightRange,
+  parseBulkParts,
   unpackBlocks,
-} from './threads/provers.ts'
+} from './bulk.ts'
+import { BLOCK_SIZE, callNode, NO_SUCH_CALL, RANGE_SIZE, RefusedCall, ResponseTooLarge } from './call.ts'
+import {
+  type FetchContext,
+  type FetchedBlock,
+  fetchHeads,
+  fetchSingle,
+  headsQuestion,
+  type Proven,
+  proveBlocks,
+} from './prove-blocks.ts'
 
 /** Number of blocks fetched singly at the same time when a bulk answer does not help. */
 const SINGLES = 4

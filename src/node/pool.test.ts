@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { judgeNode, unfitText } from './pool.ts'
+import { judgeNode } from './pool.ts'
 
 type Told = { readonly chainId?: number; readonly genesis?: string; readonly known?: boolean }
 
@@ -24,10 +24,4 @@ test.each<readonly [number, string, Told, Awaited<ReturnType<typeof judgeNode>>]
     hashAt: async (height: number) => (known ? `a${height}` : undefined),
   }
   expect(await judgeNode({ chainId, libBlock, blockHash }, stored)).toEqual(verdict)
-})
-
-test('unfitText: names both blocks', () => {
-  expect(unfitText({ is: 'apart', height: 4, stored: 'a4', there: 'b4' }, 'the node')).toBe(
-    'Block 4 is a4 in the store and b4 at the node',
-  )
 })

@@ -6,8 +6,8 @@ import { isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/deadline.ts'
-import { type BlockEvent, createRangeSize, type FetchContext, headsQuestion } from './block-requests.ts'
 import { blockStream, type StreamOptions } from './block-stream.ts'
+import { openProvers, type Provers, type ProvingThreads } from './bulk.ts'
 import {
   BLOCK_SIZE,
   type CallContext,
@@ -28,8 +28,7 @@ import {
   type StoredBlocks,
 } from './port.ts'
 import { fetchReportedHashes, heightRefresher, highest, irreversibleHash, watchNodes } from './probe.ts'
-import type { Proven } from './prove-blocks.ts'
-import { openProvers, type Provers, type ProvingThreads } from './threads/provers.ts'
+import { type BlockEvent, createRangeSize, type FetchContext, headsQuestion, type Proven } from './prove-blocks.ts'
 
 export type RpcNodeOptions = {
   /** Nodes of one chain, at least one. */
@@ -98,19 +97,18 @@ export function rpcNode(options: RpcNodeOptions): Node {
   const budget = createBudget(maxHeldBytes)
   const refreshHeight = heightRefresher(context)
   // Large enough to hide a request's overhead, small enough to hold many decoded answers.
-  const fetching = createFetchContext(onBlockEvent, Math.min(1024 * 1024, maxBytes))
+  const size = createRangeSize(Math.min(1024 * 1024, maxBytes))
   const open = (blocks: number): Provers | undefined =>
     threads === undefined || threads.count === 0 || blocks < threads.least
       ? undefined
       : openProvers(threads.open, threads.count, reason => onBlockEvent({ type: 'thread_died', reason }))
+  const streaming = { size, onEvent: reportOnce(onBlockEvent), open, inFlight, rangeEnd }
   return {
     name: endpoints.map(({ name }) => name).join(', '),
     chainInfo: signal => until(signal, highest),
-    blocks: range =>
-      streamBlocks(context, { ...range, prove: range.prove ?? prove }, { fetching, open, inFlight, rangeEnd }),
+    blocks: range => streamBlocks(context, { ...range, prove: range.prove ?? prove }, streaming),
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
-    hashes: async (height, signal) =>
-      endpoints.length < 2 ? [] : await until(signal, ends => fetchReportedHashes(ends, height)),
+    hashes: (height, signal) => until(signal, ends => fetchReportedHashes(ends, height)),
     heads: ({ from, to }, signal) =>
       until(signal, ends => callNode(ends, { ...headsQuestion({ from, to }), decode: decodeRawHeads })),
     contractCode: (id, signal) => until(signal, ends => fetchContractCode(ends, id)),
@@ -143,21 +141,23 @@ const streamBlocks = async function* (
   context: CallContext,
   { signal, following = false, prove, ...range }: Parameters<Node['blocks']>[0] & { readonly prove: ProofLevel },
   {
-    fetching,
+    size,
+    onEvent,
     open,
     ...also
-  }: Pick<StreamOptions, 'inFlight' | 'rangeEnd'> & {
-    readonly fetching: ReturnType<typeof createFetchContext>
-    /** undefined: this thread proves all. */
-    readonly open: (blocks: number) => Provers | undefined
-  },
+  }: Pick<StreamOptions, 'inFlight' | 'rangeEnd'> &
+    Pick<FetchContext, 'size' | 'onEvent'> & {
+      /** undefined: this thread proves all. */
+      readonly open: (blocks: number) => Provers | undefined
+    },
 ): AsyncGenerator<LoadedBlock> {
   const ends = joinSignals(signal, context.signal)
   const provers = open(range.to - range.from)
   try {
     const now = { ...context, signal: ends.signal }
-    const means = { ...fetching(now, prove, following), ...(provers && { provers }) }
-    yield* withSystemCode(now, blockStream(means, { ...range, ...also }))
+    const isWholePreferred = following && prove === 'signed'
+    const fetching = { context: now, size, prove, isWholePreferred, onEvent, ...(provers && { provers }) }
+    yield* withSystemCode(now, blockStream(fetching, { ...range, ...also }))
   } finally {
     provers?.close()
     ends.release()
@@ -230,20 +230,12 @@ const storageQuestion = ({ contract, type, prefix, from }: StorageRange): NodeRe
 /** Maximum age of a report that is used, in milliseconds: several probes have not completed since. */
 const FRESH_MS = 10_000
 
-/** Settings for fetching blocks, by caller, proof level, and whether the chain is followed. */
-function createFetchContext(report: (event: BlockEvent) => void, targetBytes: number) {
-  const size = createRangeSize(targetBytes)
+/** Tells only once that a node returns no raw block. */
+function reportOnce(report: (event: BlockEvent) => void): (event: BlockEvent) => void {
   let isReported = false
-  const onEvent = (event: BlockEvent): void => {
+  return event => {
     if (event.type === 'no_raw' && isReported) return
-    if (event.type === 'no_raw') isReported = true
+    isReported ||= event.type === 'no_raw'
     report(event)
   }
-  return (context: CallContext, prove: ProofLevel, following: boolean): FetchContext => ({
-    context,
-    size,
-    prove,
-    isWholePreferred: following && prove === 'signed',
-    onEvent,
-  })
 }

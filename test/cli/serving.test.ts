@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { catalogue } from '#cli/metrics/catalogue.ts'
+import { readSettings } from '#cli/read-settings.ts'
+import { startServing } from '#cli/serving.ts'
+import type { Log } from '#failure/failure.ts'
+import { createCounters } from '#metrics/counters.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { askAlone } from '../support/processes/ask-alone.ts'
 import { type CliFolder, cliFolder, spawnIn } from '../support/processes/cli-process.ts'
 import { freePort } from '../support/processes/free-port.ts'
 import { ROOT } from '../support/root.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
 import { seen, soon, until } from '../support/wait.ts'
 import { addKey, expectEnd, loadedFolder, stop } from './folder.ts'
 
@@ -26,6 +32,28 @@ test.each([
   const health = await folder.run(['health', '--listen', `${host}:${server.port}`], named)
   expect(health).toEqual({ code: 0, out: 'alive\n', err: '' })
   await server.stop(true)
+})
+
+test('start: a service whose address is in use ends all that it had begun', async () => {
+  await using folder = await cliFolder()
+  const { store, destroy } = await temporarySqlite()
+  await store.create()
+  const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
+  const { values } = readSettings(new Map(), {
+    IOSTLENS_DATA: folder.path,
+    IOSTLENS_LISTEN: `127.0.0.1:${other.port}`,
+    IOSTLENS_METRICS_LISTEN: '127.0.0.1:0',
+  })
+  let metrics = ''
+  const log: Log = (_level, _message, fields) => {
+    metrics = String(fields?.['url'])
+  }
+  const parts = { values, version: '0', log, droppedLines: () => 0, counts: createCounters(catalogue) }
+  await expect(startServing({ ...parts, store, node: undefined })).rejects.toMatchObject({ kind: 'usage' })
+  expect(metrics).toStartWith('http://')
+  await expect(fetch(metrics)).rejects.toThrow()
+  await other.stop(true)
+  await destroy()
 })
 
 /** A loaded service with a node that tells when it was asked `count` times, and answers only once `released`. */

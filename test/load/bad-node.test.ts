@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { load } from '#load/load.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
-import { until } from '#test/support/wait.ts'
+import { turn, until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
-import { type Asked, type FaultyNode, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { type FaultyNode, isAskedFor, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
 import { at, changed, json } from '../support/nodes/read-blocks.ts'
 import { recording } from '../support/nodes/recording.ts'
@@ -19,14 +19,6 @@ const HEIGHT = 820
 const BAD = 747
 /** Of an answer: more than any of the recorded chain has. */
 const MOST_BYTES = 4_000_000
-
-function holdsBad({ path, body }: Asked): boolean {
-  if (path.startsWith(`/getBlockByNumber/${BAD}/`)) return true
-  if (!body.startsWith('{')) return false
-  const { from_block, to_block, start, end } = JSON.parse(body) as Record<string, number | string>
-  const [first, last] = [Number(from_block ?? start), Number(to_block ?? Number(end) - 1)]
-  return first <= BAD && BAD <= last
-}
 
 /** The chain with block BAD altered. `rehashed`: with all hashes made to fit. */
 const forging =
@@ -65,7 +57,7 @@ const LIES: readonly (readonly [name: string, start: () => Promise<FaultyNode>])
     'JSON cut in the middle',
     () =>
       startFaultyNode(async (asked, truth) => {
-        if (!holdsBad(asked)) return undefined
+        if (!isAskedFor(BAD, asked)) return undefined
         const text = await truth()
         return json(text.slice(0, text.length / 2))
       }),
@@ -145,7 +137,7 @@ describe('a faulty node', () => {
       let away = false
       let refused = 0
       await using node = await startFaultyNode(asked => {
-        if (holdsBad(asked)) away = true
+        if (isAskedFor(BAD, asked)) away = true
         if (!away || refused === 15) return undefined
         refused++
         return new Response('gone', { status: 502 })
@@ -172,9 +164,9 @@ describe('a faulty node', () => {
       const following = load(
         { node: source, store },
         {
-          ...{ once: false, pollMs: 0, signal, onProgress: () => undefined },
+          ...{ once: false, signal, onProgress: () => undefined },
           log: (_, message) => lines.push(message),
-          clock: { ...systemClock, random: () => 0 },
+          clock: { ...systemClock, random: () => 0, sleep: turn },
         },
       )
       await until(async () => looks > 10)

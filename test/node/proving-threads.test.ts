@@ -1,14 +1,8 @@
 import { expect, test } from 'bun:test'
 import { changesProducers } from '#chain/effects.ts'
 import { createWorkerOpener } from '#cli/threads/loading-threads.ts'
-import type { BlockEvent } from '#node/block-requests.ts'
-import {
-  type OpenProvingThread,
-  type ProveReply,
-  type ProveRequest,
-  packBlocks,
-  unpackBlocks,
-} from '#node/threads/provers.ts'
+import { type OpenProvingThread, type ProveReply, type ProveRequest, packBlocks, unpackBlocks } from '#node/bulk.ts'
+import type { BlockEvent } from '#node/prove-blocks.ts'
 import type { Fault } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'

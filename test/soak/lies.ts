@@ -4,6 +4,7 @@ import type { Generated } from '../generator/serve.ts'
 import { signText } from '../generator/signing.ts'
 import { signerOf } from '../generator/world.ts'
 import { NO_SIGN } from '../replay/replay-node.ts'
+import { isAskedFor } from '../support/nodes/faulty-node.ts'
 import type { Asked, Fate } from '../support/nodes/faulty-proxy.ts'
 
 type Lie = { readonly name: string; readonly change: (text: string, height: number) => string }
@@ -67,14 +68,6 @@ function atHead(text: string, height: number, change: (part: string) => string):
   return from === -1 || to === -1 ? text : text.slice(0, from) + change(text.slice(from, to)) + text.slice(to)
 }
 
-function holds({ path, body }: Asked, height: number): boolean {
-  if (path.startsWith(`/getBlockByNumber/${height}/`) || path.startsWith(`/getRawBlockByNumber/${height}/`)) return true
-  if (!body.startsWith('{')) return false
-  const { from_block, to_block, start, end } = JSON.parse(body) as Record<string, number | string>
-  const [first, last] = [Number(from_block ?? start), Number(to_block ?? Number(end) - 1)]
-  return first <= height && height <= last
-}
-
 const changing = (change: (text: string) => string): Fate => ({
   type: 'change',
   to: ({ status, body }) => ({ status, body: change(body) }),
@@ -84,7 +77,7 @@ const changing = (change: (text: string) => string): Fate => ({
 export const lying =
   ({ change }: Lie, height: number, told: () => void) =>
   (asked: Asked): Fate =>
-    holds(asked, height)
+    isAskedFor(height, asked)
       ? changing(text => {
           const changed = change(text, height)
           if (changed !== text) told()
@@ -123,5 +116,5 @@ export async function orphanAt({ url, chain }: Generated, height: number): Promi
     atHead(text.replaceAll(hash, other).replaceAll(signed, resigned), height, part =>
       part.replace(`"time":"${head.time}"`, `"time":"${head.time + 1n}"`),
     )
-  return asked => (holds(asked, height) || asked.path === '/getChainInfo' ? changing(change) : { type: 'pass' })
+  return asked => (isAskedFor(height, asked) || asked.path === '/getChainInfo' ? changing(change) : { type: 'pass' })
 }

@@ -18,13 +18,12 @@ import { headHash } from '#chain/head.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure, type Log } from '#failure/failure.ts'
-import { isTransient, logPause, RETRY_BACKOFF, retriesExhausted } from '#load/retry.ts'
+import { isTransient, pauseAfter, retriesExhausted } from '#load/retry.ts'
 import { ARCHIVE, type ArchiveNodeOptions, archiveNode } from '#node/archive-node.ts'
 import { fetchChain, requireChain } from '#node/pool.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { backoffMs } from '#time/retry.ts'
 import { type Command, type CommandCall, parseToHeight } from '../command.ts'
 import { connectNode, requireExisting, requireUsable, withStore } from '../compose.ts'
 import { type Stage, stageProgress } from '../progress.ts'
@@ -269,13 +268,11 @@ export const retriedBlocks = (
   async function* (from, before): AsyncGenerator<ArchivedBlock> {
     let [next, parent] = [from, before]
     let [failures, since] = [0, clock.elapsed()]
-    const pauseAfter = async (error: unknown): Promise<void> => {
+    const waitAfter = async (error: unknown): Promise<void> => {
       if (signal.aborted || !isTransient(error, undefined)) throw error
       if (clock.elapsed() - since > waitMs) throw retriesExhausted(error, 'written')
       failures += 1
-      const pauseMs = backoffMs(RETRY_BACKOFF, failures, clock.random())
-      logPause(log, error, { doing: 'Writing', attempt: failures, height: next - 1, pauseMs })
-      await clock.sleep(pauseMs, signal)
+      await pauseAfter(error, { doing: 'Writing', attempt: failures, height: next - 1 }, { log, clock, signal })
     }
     while (!signal.aborted)
       try {
@@ -288,7 +285,7 @@ export const retriedBlocks = (
         }
         return
       } catch (error) {
-        await pauseAfter(error)
+        await waitAfter(error)
       }
   }
 
@@ -317,17 +314,13 @@ export const archiveWrite: Command = {
         'usage',
         '--prove whole is not possible: an archive has raw blocks only where nothing else proves a block.',
       )
-    const node = connectNode(values, log)
-    try {
-      if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
-      return await withStore({ values, log }, async store => {
-        await requireExisting(store)
-        await requireUsable(store)
-        return written(call, await fromStore(store, { node, proof: prove }, call))
-      })
-    } finally {
-      node?.close()
-    }
+    using node = connectNode(values, log)
+    if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
+    return await withStore({ values, log }, async store => {
+      await requireExisting(store)
+      await requireUsable(store)
+      return written(call, await fromStore(store, { node, proof: prove }, call))
+    })
   },
 }
 

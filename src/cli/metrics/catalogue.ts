@@ -4,7 +4,6 @@ import { rpcMethods } from '#http/rpc-methods.ts'
 import type { LoadOptions } from '#load/session.ts'
 import { type Counters, counter, type Definition, histogram, label } from '#metrics/counters.ts'
 import type { NodeCall } from '#node/http.ts'
-import type { Node } from '#node/port.ts'
 import type { CallEnd } from '#store/port.ts'
 
 /** Calls whose ends a store reports. */
@@ -86,30 +85,12 @@ export const catalogue = {
 
 export type MetricCounts = Counters<keyof typeof catalogue>
 
-/** A wrapper of a node that counts the time spent waiting for its blocks. */
-export const countedBlocks = (node: Node, { loadSeconds }: MetricCounts): Node => ({
-  ...node,
-  blocks: async function* (range) {
-    const blocks = node.blocks(range)[Symbol.asyncIterator]()
-    try {
-      for (;;) {
-        const since = performance.now()
-        const { done, value } = await blocks.next()
-        loadSeconds.add((performance.now() - since) / 1_000, 'fetch')
-        if (done === true) return
-        yield value
-      }
-    } finally {
-      await blocks.return?.()
-    }
-  },
-})
-
 /** Listeners that count the events of a load; each batch is logged. */
 export const loadCounts = (
   { loadSeconds, loadFailures, loadedBlocks, loadedRows, loadedBatches }: MetricCounts,
   log: Log,
-): Pick<LoadOptions, 'onDerived' | 'onFailure' | 'onCommitted'> => ({
+): Pick<LoadOptions, 'onFetched' | 'onDerived' | 'onFailure' | 'onCommitted'> => ({
+  onFetched: ms => loadSeconds.add(ms / 1_000, 'fetch'),
   onDerived: ms => loadSeconds.add(ms / 1_000, 'derive'),
   onFailure: () => loadFailures.add(1),
   onCommitted: ({ blocks, transactions, records, end: { height }, ms }) => {

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { ProveReply, ProvingThreads, ProveRequest as ToProve } from '#node/threads/provers.ts'
+import type { ProveReply, ProvingThreads, ProveRequest as ToProve } from '#node/bulk.ts'
 import type { WritingThreads } from '#store/sqlite/threads/far-batches.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
 import type { Values } from '../settings.ts'

@@ -1,5 +1,6 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { BlockSource } from '#node/port.ts'
+import { chainInfoAt } from './spoken-node.ts'
 
 /** A node with these blocks, the last one irreversible. `hashes`: the hashes of a node that agrees with others. */
 export const blockSource = (
@@ -7,16 +8,7 @@ export const blockSource = (
   hashes?: NonNullable<BlockSource['hashes']>,
 ): BlockSource => ({
   name: 'hand-made',
-  chainInfo: async () => ({
-    chainId: 1020,
-    netName: 'hand-made',
-    headBlock: blocks.length - 1,
-    headHash: '',
-    headTime: 0n,
-    libBlock: blocks.length - 1,
-    libHash: '',
-    libTime: 0n,
-  }),
+  chainInfo: async () => chainInfoAt(blocks.length - 1),
   blockHash: async height => blocks[height]?.block.hash,
   blocks: async function* ({ from, to }) {
     yield* blocks.slice(from, to + 1)

@@ -9,6 +9,15 @@ export type Asked = {
   readonly headers: Headers
 }
 
+/** Whether a call asks for a block, alone or in a range, in whichever form. */
+export function isAskedFor(height: number, { path, body }: Pick<Asked, 'path' | 'body'>): boolean {
+  if (path.startsWith(`/getBlockByNumber/${height}/`) || path.startsWith(`/getRawBlockByNumber/${height}/`)) return true
+  if (!body.startsWith('{')) return false
+  const { from_block, to_block, start, end } = JSON.parse(body) as Record<string, number | string>
+  const [first, last] = [Number(from_block ?? start), Number(to_block ?? Number(end) - 1)]
+  return first <= height && height <= last
+}
+
 /** The fault of a call: an answer that replaces the node's, or undefined for the node's own. */
 export type Fault = (
   asked: Asked,

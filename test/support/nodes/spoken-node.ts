@@ -8,6 +8,13 @@ export const notFound = (what: 'tx' | 'block'): Said => ({
   text: `{"code":2,"message":"${what} not found"}`,
 })
 
+/** The info of a node whose last block, at this height, is irreversible. */
+export const chainInfoAt = (height: number): ChainInfo => ({
+  ...{ chainId: 1020, netName: 'debugnet' },
+  ...{ headBlock: height, headHash: '', headTime: 0n },
+  ...{ libBlock: height, libHash: '', libTime: 0n },
+})
+
 /** A node that gives the answers of a test and records the requested paths. */
 export function spokenNode(
   said: Readonly<Record<string, readonly Said[]>>,
@@ -17,17 +24,7 @@ export function spokenNode(
   const never = () => {
     throw new Error('A test asked its node for what it does not say.')
   }
-  const heard: ChainInfo = {
-    chainId: 1020,
-    netName: 'debugnet',
-    headBlock: 4851,
-    headHash: '',
-    headTime: 0n,
-    libBlock: 4851,
-    libHash: '',
-    libTime: 0n,
-    ...info,
-  }
+  const heard = { ...chainInfoAt(4851), ...info }
   return {
     name: 'spoken',
     asked,

@@ -34,7 +34,6 @@ export async function commitRuns(
     if (!batch.empty) {
       await writer.append(batch.takePart({ partition: 0, documents }))
       await writer.commit({ end: batch.end(lib), changes: derive.cut() })
-      derive.settled()
     }
     await onCommitted?.(run.at(-1)?.block.height ?? 0)
   }
