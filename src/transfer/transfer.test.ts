@@ -119,13 +119,6 @@ test('sum: the result is the sum of whole numbers, in any order', () => {
   expect(sumOf(shuffled)).toEqual(sumOf(TEXTS))
 })
 
-test('sum: a missing, changed or repeated text gives another result', () => {
-  const [first = '', ...rest] = TEXTS
-  const others = [rest, [...rest, `${first}.`], [first, ...TEXTS], [first, first, ...TEXTS]].map(sumOf)
-  const sums = [sumOf(TEXTS), ...others].map(({ sum }) => sum)
-  expect(new Set(sums).size).toBe(5)
-})
-
 test('sum: parts add up to the whole', () => {
   expect(sumOfSums([sumOf(TEXTS.slice(0, 200)), sumOf(TEXTS.slice(200)), sumOf([])])).toEqual(sumOf(TEXTS))
 })
