@@ -93,7 +93,7 @@ export function createSqliteMigration({ path, name, source, open }: Parts): Migr
       let unlock = (): void => {}
       try {
         unlock = acquireLock(path, name) ?? refuseSecond(connection, name)
-        await catchUp(guarded(name, () => getPublished(connection))?.height ?? -1)
+        await catchUp(getPublished(connection)?.height ?? -1)
         guarded(name, () => connection.statement('ATTACH ? AS beside').run(besidePath))
         await inTransaction(connection, name, () => replaceTables(connection))
       } finally {
@@ -115,14 +115,9 @@ const nothing = (name: string): Failure =>
   new Failure('conflict', `${name}: there is nothing to migrate.`, { help: "Run: 'iostlens indices create'." })
 
 function reading<T>(path: string, name: string, work: (connection: SqliteConnection) => T): T {
-  const connection = openReader(path, name)
-  if (connection === undefined) throw nothing(name)
-  try {
-    if (inspect(connection, name) === 'empty') throw nothing(name)
-    return guarded(name, () => work(connection))
-  } finally {
-    connection.close()
-  }
+  using connection = openReader(path, name)
+  if (connection === undefined || inspect(connection, name) === 'empty') throw nothing(name)
+  return work(connection)
 }
 
 function planFileMigration(connection: SqliteConnection): Pick<MigrationPlan, 'way' | 'reasons'> {

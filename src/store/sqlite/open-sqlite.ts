@@ -12,7 +12,7 @@ import {
 } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import { copyStore } from './backup.ts'
-import { guarded, openOrCreate, openReader, type SqliteConnection } from './connection.ts'
+import { openOrCreate, openReader, type SqliteConnection } from './connection.ts'
 import { createKeyStore } from './keys.ts'
 import { checkVersion, getIdentity, getPublished, inTransaction, readableIdentity, whileBusy } from './meta.ts'
 import { createSqliteMigration } from './migration.ts'
@@ -133,15 +133,11 @@ async function create(path: string, name: string): Promise<void> {
       help: `${describeRefusal(folder) ?? 'Set --store to a file in a folder that this user may create'}.`,
     })
   }
-  const connection = openOrCreate(path, name)
-  try {
-    // Runs before anything is changed, because the file may be another program's.
-    inspect(connection, name)
-    await whileBusy(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
-    await inTransaction(connection, name, () => createMissing(connection, name))
-  } finally {
-    connection.close()
-  }
+  using connection = openOrCreate(path, name)
+  // Runs before anything is changed, because the file may be another program's.
+  inspect(connection, name)
+  await whileBusy(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
+  await inTransaction(connection, name, () => createMissing(connection, name))
 }
 
 function compare(
@@ -149,11 +145,8 @@ function compare(
   name: string,
   differences: (connection: SqliteConnection) => readonly StoreDifference[],
 ): readonly StoreDifference[] {
-  const connection = openReader(path, name)
-  if (connection === undefined) return everythingMissing()
-  try {
-    return inspect(connection, name) === 'empty' ? everythingMissing() : guarded(name, () => differences(connection))
-  } finally {
-    connection.close()
-  }
+  using connection = openReader(path, name)
+  return connection === undefined || inspect(connection, name) === 'empty'
+    ? everythingMissing()
+    : differences(connection)
 }

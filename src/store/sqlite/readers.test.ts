@@ -7,6 +7,7 @@ import { batchOf, identity, publishedAt, tellingBatch } from '#test/store/suite/
 import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { turn, until } from '#test/support/wait.ts'
 import { openSqlite } from './open-sqlite.ts'
 import { createReaders, holdView } from './readers.ts'
 
@@ -37,6 +38,42 @@ describe('readers', () => {
     stop.abort()
     expect(await read).toBe('deadline')
     expect(await kindOf(view.get(blocks, blockId(1)))).toBe('deadline')
+  })
+
+  test('endless reading is stopped by its deadline, and other work runs meanwhile', async () => {
+    const stop = new AbortController()
+    const endless = async (view: View): Promise<never> => {
+      for (;;) await view.get(blocks, blockId(1))
+    }
+    const read = kindOf(store.read(endless, { signal: stop.signal }))
+    await turn()
+    stop.abort()
+    expect(await read).toBe('deadline')
+  })
+
+  test('beyond the connections reads wait in order, an aborted one is skipped, and the end refuses those that wait', async () => {
+    const readers = createReaders(path, 'sqlite:test')
+    const ends: (() => void)[] = []
+    const read = () => readers.read(() => new Promise<void>(resolve => ends.push(resolve)))
+    const running = Array.from({ length: 64 }, read)
+    const settled = Promise.allSettled(running)
+    await until(() => ends.length === 64)
+    const stop = new AbortController()
+    const aborted = kindOf(readers.read(never, { signal: stop.signal }))
+    const next = read()
+    const last = failureOf(readers.read(never))
+    stop.abort()
+    expect(await aborted).toBe('deadline')
+    ends[0]?.()
+    await running[0]
+    await until(() => ends.length === 65)
+    ends[64]?.()
+    await next
+    const third = read()
+    readers.close()
+    for (const failure of [await last, await failureOf(third)])
+      expect(failure).toMatchObject({ kind: 'unavailable', retryable: false })
+    expect((await settled).map(({ status }) => status)).toEqual(['fulfilled', ...Array(63).fill('rejected')])
   })
 
   test('close: running and waiting reads end', async () => {

@@ -7,11 +7,11 @@ import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { rebuildIdentity } from '#store/identity.ts'
 import type { RestoreOutcome } from '#store/maintain-port.ts'
 import { findUndoHeight } from './commit.ts'
-import { guarded, openWriter, type SqliteConnection } from './connection.ts'
+import { openWriter, type SqliteConnection, unlessDamaged } from './connection.ts'
 import { acquireLock } from './lock.ts'
 import { getIdentity, getPublished, inTransaction, putIdentity, putPublished, putUnderRepair } from './meta.ts'
 import { inspect } from './schema.ts'
-import { createTable, quoted } from './tables.ts'
+import { getTable, quoted } from './tables.ts'
 import { getById, lastBlock } from './view.ts'
 import { refuseSecond } from './writer.ts'
 
@@ -21,33 +21,18 @@ import { refuseSecond } from './writer.ts'
  * repair, which derives the state again.
  */
 export async function restoreRecord(path: string, name: string): Promise<RestoreOutcome> {
-  const connection = openWriter(path, name)
-  if (connection === undefined) return 'whole'
+  using connection = openWriter(path, name)
+  if (connection === undefined || inspect(connection, name) === 'empty') return 'whole'
+  const isLost = (read: (from: SqliteConnection) => unknown): boolean =>
+    // A record that was never written is undefined, but not lost.
+    unlessDamaged(() => [read(connection)]) === undefined
+  const lost = { identity: isLost(getIdentity), published: isLost(getPublished) }
+  if (!lost.identity && !lost.published) return 'whole'
+  const unlock = acquireLock(path, name) ?? refuseSecond(connection, name)
   try {
-    if (inspect(connection, name) === 'empty') return 'whole'
-    const lost = guarded(name, () => ({
-      identity: isLost(() => getIdentity(connection)),
-      published: isLost(() => getPublished(connection)),
-    }))
-    if (!lost.identity && !lost.published) return 'whole'
-    const unlock = acquireLock(path, name) ?? refuseSecond(connection, name)
-    try {
-      return await inTransaction(connection, name, () => writeAnew(connection, name, lost))
-    } finally {
-      unlock()
-    }
+    return await inTransaction(connection, name, () => writeAnew(connection, name, lost))
   } finally {
-    connection.close()
-  }
-}
-
-function isLost(read: () => unknown): boolean {
-  try {
-    read()
-    return false
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'damaged') return true
-    throw error
+    unlock()
   }
 }
 
@@ -76,7 +61,7 @@ function writeAnew(
   putPublished(connection, { height, hash, time, lib: height })
   // Whether all blocks are stored, with as many transactions as were counted while loading.
   const countRows = (index: AnyIndex): number =>
-    Number(connection.row(`SELECT count(*) FROM ${quoted(createTable(index).name)}`)?.[0])
+    Number(connection.row(`SELECT count(*) FROM ${quoted(getTable(index).name)}`)?.[0])
   const isAllCounted = (): boolean => {
     const counted = get(statistics, STATISTICS) as StatisticsDoc | undefined
     return countRows(blocks) === height + 1 && countRows(transactions) === counted?.transaction_count

@@ -17,9 +17,10 @@ import {
   takeBack,
   writeBatch,
 } from './commit.ts'
-import { guarded, openReader, openWriter, type SqliteConnection } from './connection.ts'
+import { openReader, openWriter, type SqliteConnection } from './connection.ts'
 import { acquireLock } from './lock.ts'
 import {
+  formatPublished,
   getIdentity,
   getOwner,
   getPublished,
@@ -32,7 +33,6 @@ import {
   putUnderRepair,
   requireInPlace,
   requireOwn,
-  toText,
 } from './meta.ts'
 import { findSchemaDifferences, inspect } from './schema.ts'
 import type { FarBatches, FarBatchesOf } from './threads/far-batches.ts'
@@ -79,7 +79,7 @@ class WriteLock {
 
   /** Like `read`, also after the lock was released. */
   readNow<T>(work: (reader: SqliteConnection) => T): T {
-    return guarded(this.parts.name, () => work(this.parts.reader))
+    return work(this.parts.reader)
   }
 
   /**
@@ -131,15 +131,12 @@ class WriteLock {
   }
 }
 
-const createSqliteRepairWriter = (lock: WriteLock): RepairWriter => ({
+const createSqliteRepairWriter = (lock: WriteLock): Omit<RepairWriter, 'unfinished'> => ({
   rewrite: rewrite =>
     lock.write(writing => {
       clearUndo(writing)
       rewriteDocuments(writing, rewrite)
     }),
-  get unfinished() {
-    return lock.readNow(isUnderRepair)
-  },
   shut: () => lock.write(writing => putUnderRepair(writing, true)),
   blockAt: height => lock.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
   // Heights of the published record, of the last block, and of the last batch that can be reverted.
@@ -170,12 +167,11 @@ const createSqliteRepairWriter = (lock: WriteLock): RepairWriter => ({
 })
 
 function createWriter(lock: WriteLock, report: ReportCall): Writer {
-  const repair = createSqliteRepairWriter(lock)
   const appended = appendedHistory()
   return {
-    ...repair,
+    ...createSqliteRepairWriter(lock),
     get unfinished() {
-      return repair.unfinished
+      return lock.readNow(isUnderRepair)
     },
     get checkpoint() {
       return lock.checkpoint
@@ -212,7 +208,7 @@ function createWriter(lock: WriteLock, report: ReportCall): Writer {
         if (!lock.isWriting) checkBatch(batch, lock.checkpoint)
         if (!(await lock.writeFar(batch)))
           await lock.write(async writing => {
-            keepUndo(writing, batch, lock.checkpoint && toText(lock.checkpoint))
+            keepUndo(writing, batch, lock.checkpoint && formatPublished(lock.checkpoint))
             await writeBatch(writing, batch)
           })
         lock.checkpoint = batch.end
@@ -233,36 +229,30 @@ export async function takeOverStore(
   { path, name }: { readonly path: string; readonly name: string },
   taking: Taking,
 ): Promise<Writer> {
-  const writing = openWriter(path, name)
-  const release = { lock: () => {}, reader: () => {} }
-  try {
-    if (writing === undefined || inspect(writing, name) === 'empty') throw notCreated(name)
-    const differences = guarded(name, () => findSchemaDifferences(writing))
-    refuseDifferent(name, differences)
-    if (differences.length > 0) throw notCreated(name)
-    const unlock = acquireLock(path, name) ?? refuseSecond(writing, name)
-    release.lock = unlock
-    const reader = openReader(path, name)
-    if (reader === undefined) throw notCreated(name)
-    release.reader = reader.close
-    const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
-    const checkpoint = await inTransaction(writing, name, () => {
-      const stored = getIdentity(writing)
-      checkIdentity(name, stored, taking.identity)
-      if (!taking.repair && isUnderRepair(writing)) throw unfinishedRepair(name)
-      createUndo(writing)
-      if (stored === undefined) putIdentity(writing, taking.identity)
-      putOwner(writing, owner)
-      return getPublished(writing)
-    })
-    const far = taking.farBatches?.({ path, name, owner, file: writing.file })
-    return createWriter(new WriteLock({ name, writing, reader, owner, checkpoint, unlock, far }), taking.report)
-  } catch (error) {
-    release.reader()
-    writing?.close()
-    release.lock()
-    throw error
-  }
+  using opened = new DisposableStack()
+  const writing = opened.use(openWriter(path, name))
+  if (writing === undefined || inspect(writing, name) === 'empty') throw notCreated(name)
+  const differences = findSchemaDifferences(writing)
+  refuseDifferent(name, differences)
+  if (differences.length > 0) throw notCreated(name)
+  const unlock = acquireLock(path, name) ?? refuseSecond(writing, name)
+  opened.defer(unlock)
+  const reader = opened.use(openReader(path, name))
+  if (reader === undefined) throw notCreated(name)
+  const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
+  const checkpoint = await inTransaction(writing, name, () => {
+    const stored = getIdentity(writing)
+    checkIdentity(name, stored, taking.identity)
+    if (!taking.repair && isUnderRepair(writing)) throw unfinishedRepair(name)
+    createUndo(writing)
+    if (stored === undefined) putIdentity(writing, taking.identity)
+    putOwner(writing, owner)
+    return getPublished(writing)
+  })
+  const far = taking.farBatches?.({ path, name, owner, file: writing.file })
+  // From here on the writer releases them.
+  opened.move()
+  return createWriter(new WriteLock({ name, writing, reader, owner, checkpoint, unlock, far }), taking.report)
 }
 
 const notCreated = (name: string): Failure =>
@@ -272,7 +262,7 @@ const notCreated = (name: string): Failure =>
 
 /** Throws 'conflict' with the process that writes to the store, if it is known. */
 export function refuseSecond(connection: SqliteConnection, name: string): never {
-  const owner = guarded(name, () => getOwner(connection))
+  const owner = getOwner(connection)
   const who = owner === undefined ? '' : ` (process ${owner.pid}, since ${owner.since})`
   throw new Failure('conflict', `Another loader is writing to ${name}${who}.`, {
     help: 'Stop it first, or load into another store.',
