@@ -202,8 +202,8 @@ function requireSame(name: string, found: StoreManifest, manifest: StoreManifest
       throw new Failure('conflict', `${name}: its ${of} is ${found[of]}, but the manifest says ${manifest[of]}.`, {
         help: 'The manifest belongs to another copy.',
       })
-  const [ofFound, ofManifest] = [found, manifest].map(each => each.digests.filter(({ index }) => index !== KEYS))
-  requireSameDigests(name, ofFound ?? [], ofManifest ?? [])
+  const ofDocuments = ({ digests }: StoreManifest) => digests.filter(({ index }) => index !== KEYS)
+  requireSameDigests(name, ofDocuments(found), ofDocuments(manifest))
   const [has, wanted] = [findKeysDigest(found.digests), findKeysDigest(manifest.digests)]
   // Manifests of earlier versions have no digest of keys.
   if (wanted === undefined || (has?.documents === wanted.documents && has.sum === wanted.sum)) return

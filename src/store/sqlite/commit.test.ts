@@ -5,6 +5,7 @@ import { identity, recordDoc, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { testFolder } from '#test/support/test-folder.ts'
+import { turn } from '#test/support/wait.ts'
 import { rewriteDocuments, writeBatch, writeDocuments } from './commit.ts'
 import { inMemory, openOrCreate, type SqliteConnection } from './connection.ts'
 import { getPublished, inTransaction } from './meta.ts'
@@ -55,15 +56,11 @@ describe('writeBatch', () => {
     await store.create()
     const writer = await store.takeOver(identity)
     await commitBatch(writer, tellingBatch(0, 0))
-    let committed = false
-    const commit = commitBatch(writer, tellingBatch(1, 5_000)).then(() => {
-      committed = true
-    })
+    const commit = commitBatch(writer, tellingBatch(1, 5_000))
     let served = 0
-    while (!committed) {
-      const height = await store.read(async ({ at }) => at.height)
-      if (!committed && height === 0) served += 1
-      await new Promise(done => setImmediate(done))
+    while (Bun.peek.status(commit) === 'pending') {
+      if ((await store.read(async ({ at }) => at.height)) === 0) served += 1
+      await turn()
     }
     await commit
     expect(served).toBeGreaterThan(5)

@@ -160,6 +160,7 @@ export const openReader = (path: string, name: string): SqliteConnection | undef
     })
   })
 
+/** Opens for writing; undefined: no file. */
 export const openWriter = (path: string, name: string): SqliteConnection | undefined =>
   guarded(name, () => (exists(path, name) ? openOrCreate(path, name) : undefined))
 

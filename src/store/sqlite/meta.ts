@@ -135,6 +135,7 @@ export async function inTransaction<T>(
   }
 }
 
+/** Retries `attempt` while SQLite refuses it as busy. */
 export async function whileBusy<T>(name: string, attempt: () => T): Promise<T> {
   const until = performance.now() + TIMEOUT_MS
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {

@@ -11,6 +11,7 @@ import { findSchemaDifferences, inspect } from './schema.ts'
 import { quoted, schema } from './tables.ts'
 import { refuseSecond } from './writer.ts'
 
+/** Tables that keep their rows. */
 const KEPT = new Set(['meta', 'keys'])
 
 /**
@@ -43,6 +44,7 @@ const listTables = (connection: SqliteConnection, database: string) =>
 const readColumnNames = (connection: SqliteConnection, table: string): ReadonlySet<string> =>
   new Set(connection.rows('SELECT name FROM pragma_table_info(?)', table).map(([name]) => String(name)))
 
+/** Gives a kept table this version's definition. */
 function remake(connection: SqliteConnection, name: string): void {
   const { db } = connection
   const sql = schema.find(object => object.name === name)?.sql

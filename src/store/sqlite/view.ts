@@ -273,6 +273,7 @@ function namedRows(
   return connection.rows(sql, text, text + LAST_NAME, BigInt(limit)).map(cells => toDoc(table, cells))
 }
 
+/** Members per statement. */
 const STEP = 1_000
 
 /** Reads state through `read`, which passes its open connection. */

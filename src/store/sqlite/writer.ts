@@ -5,7 +5,7 @@ import { blockId } from '#indices/list.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { refuseDifferent, unfinishedRepair } from '#store/failures.ts'
 import { checkIdentity } from '#store/identity.ts'
-import type { Batch, Identity, Published, RepairWriter, ReportCall, Writer } from '#store/port.ts'
+import type { BatchEnd, History, Identity, Published, RepairWriter, ReportCall, Writer } from '#store/port.ts'
 import { appendedHistory, checkBatch, createBatch, NOTHING_FILLED } from '../batch.ts'
 import {
   clearUndo,
@@ -52,7 +52,7 @@ type WriteLockParts = {
 
 /** The right to write to a file, which only one writer has at a time, and its two connections. */
 class WriteLock {
-  /** End of the last committed batch; the caller of `write` sets it. */
+  /** End of the last committed batch; a repair, which calls `write`, sets it. */
   checkpoint: Published | undefined
   private readonly parts: WriteLockParts
   private running: Promise<void> | undefined
@@ -61,10 +61,6 @@ class WriteLock {
   constructor(parts: WriteLockParts) {
     this.parts = parts
     this.checkpoint = parts.checkpoint
-  }
-
-  get isWriting(): boolean {
-    return this.running !== undefined
   }
 
   /** Throws 'conflict' after the lock was released. */
@@ -87,23 +83,25 @@ class WriteLock {
    * over.
    */
   write(work: (writing: SqliteConnection) => void | Promise<void>): Promise<void> {
-    const { name, writing, owner } = this.parts
-    return this.runAlone(() =>
-      inTransaction(writing, name, async () => {
-        requireOwn(writing, name, owner)
-        await work(writing)
-      }),
-    )
+    return this.runAlone(() => this.transact(work))
   }
 
-  /** Lets a thread write a batch, with the same errors. false: the caller must use `write`. */
-  async writeFar(batch: Batch): Promise<boolean> {
+  /** Stores a batch that begins right after the checkpoint, by a thread if it is far from the head. Throws as `write`. */
+  commit(history: History, end: BatchEnd): Promise<void> {
     const { name, writing, far } = this.parts
-    if (far === undefined) return false
-    return this.runAlone(() => {
+    return this.runAlone(async () => {
+      const { checkpoint } = this
+      const batch = createBatch(history, end, (checkpoint?.height ?? -1) + 1)
+      checkBatch(batch, checkpoint)
       // Makes sure that the file is in place; the thread's own connection must be of the same file.
-      requireInPlace(writing, name)
-      return far.commit(batch)
+      if (far !== undefined) requireInPlace(writing, name)
+      const isWritten = (await far?.commit(batch)) === true
+      if (!isWritten)
+        await this.transact(async () => {
+          keepUndo(writing, batch, checkpoint && formatPublished(checkpoint))
+          await writeBatch(writing, batch)
+        })
+      this.checkpoint = batch.end
     })
   }
 
@@ -117,13 +115,21 @@ class WriteLock {
     this.parts.unlock()
   }
 
-  private async runAlone<T>(work: () => Promise<T>): Promise<T> {
+  private transact(work: (writing: SqliteConnection) => void | Promise<void>): Promise<void> {
+    const { name, writing, owner } = this.parts
+    return inTransaction(writing, name, async () => {
+      requireOwn(writing, name, owner)
+      await work(writing)
+    })
+  }
+
+  private async runAlone(work: () => Promise<void>): Promise<void> {
     this.check()
     if (this.running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
     const { promise, resolve } = Promise.withResolvers<void>()
     this.running = promise
     try {
-      return await work()
+      await work()
     } finally {
       this.running = undefined
       resolve()
@@ -204,14 +210,7 @@ function createWriter(lock: WriteLock, report: ReportCall): Writer {
       report('commit', async () => {
         lock.check()
         const history = appended.take() ?? { blocks: [], transactions: [], records: [], filling: NOTHING_FILLED }
-        const batch = createBatch(history, end, (lock.checkpoint?.height ?? -1) + 1)
-        if (!lock.isWriting) checkBatch(batch, lock.checkpoint)
-        if (!(await lock.writeFar(batch)))
-          await lock.write(async writing => {
-            keepUndo(writing, batch, lock.checkpoint && formatPublished(lock.checkpoint))
-            await writeBatch(writing, batch)
-          })
-        lock.checkpoint = batch.end
+        await lock.commit(history, end)
       }),
     release: () => lock.release(),
   }
