@@ -119,6 +119,14 @@ for (const mode of ['fails', 'hangs'] as const)
     expect(await here.ask(ring, made.key)).toBe('ok')
   })
 
+test('check: after a failure no request waits for a read that hangs', async () => {
+  const here = harness(made.stored)
+  Object.assign(here.state, { hung: 1, mode: 'fails' })
+  expect(await here.ask(keyring(here), made.key)).toBe('unavailable')
+  // The second read, which failed, began after 250 ms; without it the check would have waited for a second.
+  expect(here.clock.now() - NOW).toBeLessThan(500)
+})
+
 test('check: a read that was overtaken by a newer one does not restore the old list', async () => {
   const here = harness(made.stored)
   const slow = Promise.withResolvers<KeyPage>()

@@ -47,6 +47,7 @@ describe('writeBatch', () => {
     connection.db.run('PRAGMA max_page_count = 1000000')
     await write()
     expect(getPublished(connection)?.height).toBe(2_500)
+    expect(connection.row('SELECT count(*), max("height") FROM "blocks"')).toEqual([2_501n, 2_500n])
     connection.close()
     await store.close()
   })
