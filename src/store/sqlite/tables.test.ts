@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
 import { contracts } from '#indices/contract.ts'
 import type { Order } from '#indices/define.ts'
@@ -18,6 +18,7 @@ import { createSqliteView, openStateReader } from './view.ts'
 /** An empty store, which notes the statements that are executed. */
 const connection = openOrCreate(`${testFolder()}/plans.sqlite`, 'plans')
 for (const object of schema) connection.db.run(object.sql)
+afterAll(() => connection.close())
 const executed = new Set<string>()
 const { rows, row, numberRows } = connection
 const noting =
@@ -34,8 +35,10 @@ const { view } = createSqliteView(
 )
 const state = openStateReader(work => work(noted))
 
+type Read = (from: View, state: StateReader) => unknown
+
 /** SQLite's plans of the statements of a read, one step per line. The read itself finds nothing. */
-async function plansOf(read: (from: View, state: StateReader) => unknown): Promise<readonly (readonly string[])[]> {
+async function plansOf(read: Read): Promise<readonly (readonly string[])[]> {
   executed.clear()
   await Promise.try(() => read(view, state)).catch(() => undefined)
   return [...executed].map(sql => rows(`EXPLAIN QUERY PLAN ${sql}`).map(([, , , detail]) => String(detail)))
@@ -78,33 +81,29 @@ test.each(orders.filter(({ order }) => order.counted))(
   },
 )
 
-test.each([accounts, contracts, producers, tokens])(
-  'names in $name are found by their beginnings through an index',
-  async index => {
-    const column = namesColumn(index) ?? ''
-    const step = new RegExp(
-      `^SEARCH ${index.name} USING (?:INDEX \\S+|PRIMARY KEY) \\(${column}>\\? AND ${column}<\\?\\)$`,
-    )
-    expect(await plansOf(from => from.startingWith(index, 'a', 1))).toEqual([[expect.stringMatching(step)]])
-  },
-)
-
-test.each(
-  historyIndices.flatMap(index => index.finds.map(field => ({ index, field, path: `${index.name}.${field}` }))),
-)('documents are found by $path through an index', async ({ index, field, path }) => {
-  const step = `SEARCH ${index.name} USING INDEX ${path} (${field}=?)`
-  expect(await plansOf(from => from.find(index, field as never, 1n))).toEqual([[step]])
-})
+function findNames(index: typeof accounts | typeof contracts | typeof producers | typeof tokens) {
+  const range = `${namesColumn(index)}>\\? AND ${namesColumn(index)}<\\?`
+  const step = new RegExp(`^SEARCH ${index.name} USING (?:INDEX \\S+|PRIMARY KEY) \\(${range}\\)$`)
+  const read: Read = from => from.startingWith(index, 'a', 1)
+  return [`names in ${index.name}`, read, [expect.stringMatching(step)]] as const
+}
 
 const list = { id: 'list', number: 1, count: 9, starts: [] }
-const ROW_STEP = 'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)'
-test.each<readonly [string, (from: View, state: StateReader) => unknown, readonly string[]]>([
+const RECORD = 'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)'
+test.each<readonly [string, Read, readonly unknown[]]>([
+  ...[accounts, contracts, producers, tokens].map(findNames),
+  ...historyIndices.flatMap(index =>
+    index.finds.map((field): readonly [string, Read, readonly unknown[]] => {
+      const step = `SEARCH ${index.name} USING INDEX ${index.name}.${field} (${field}=?)`
+      return [`documents with a ${field} in ${index.name}`, from => from.find(index, field as never, 1n), [step]]
+    }),
+  ),
   [
     'rows of a list',
     from => from.records(list, 1, 9),
-    ['SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)', ROW_STEP],
+    ['SEARCH p USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)', RECORD],
   ],
-  ['times', from => from.moments(list, [1]), ['SEARCH p USING INTEGER PRIMARY KEY (rowid=?)', ROW_STEP]],
+  ['times', from => from.moments(list, [1]), ['SEARCH p USING INTEGER PRIMARY KEY (rowid=?)', RECORD]],
   [
     'due balances',
     (_, from) => from.due({ until: 1n, limit: 1 }),
@@ -115,8 +114,8 @@ test.each<readonly [string, (from: View, state: StateReader) => unknown, readonl
     from => from.newRecords(new Map(), 1),
     ['SEARCH records USING INDEX sqlite_autoindex_records_1 (height>?)'],
   ],
-])('%s are read along their positions', async (_, read, steps) => {
-  expect(await plansOf(read)).toEqual([[...steps]])
+])('%s are found through an index', async (_, read, steps) => {
+  expect<unknown>(await plansOf(read)).toEqual([steps])
 })
 
 const richest = 'CREATE INDEX "wealth.richest" ON "wealth" ("owner")'
