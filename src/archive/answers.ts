@@ -2,7 +2,7 @@ import { encodeBase58 } from '#chain/base58.ts'
 import { decodeOrigInfo, decodeRawHead, headHash } from '#chain/head.ts'
 import { parseAnswer } from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
-import { type BlockLines, damagedFile, findLine, parseBlockCode } from './format.ts'
+import { type BlockLines, damagedFile, parseBlockCode } from './format.ts'
 import type { Archive } from './reader.ts'
 
 /** A call of a node's RPC. */
@@ -26,8 +26,8 @@ const refused = (code: 2 | 12, message: string): ArchiveAnswer => ({
 /**
  * Answers those calls of a node's RPC that concern irreversible blocks, in the form of a node. Blocks of an archive
  * therefore pass the same proofs and fail the same checks as blocks of a node. Calls about state are refused as
- * unknown. 'too_large': the parts of the answer would have more than `most` characters, and it is not made. Throws Failure 'damaged' with the
- * name of the file that has changed since it was written.
+ * unknown. 'too_large': the parts of the answer would have more than `most` characters, and it is not made. Throws
+ * Failure 'damaged' with the name of the file that has changed since it was written.
  */
 export const archiveAnswers =
   (archive: Archive) =>
@@ -70,6 +70,10 @@ export const archiveAnswers =
         return refused(12, `an archive of blocks does not answer ${call}`)
     }
   }
+
+/** The optional line with a prefix, without that prefix; undefined when the block has none. */
+const findLine = ({ more }: BlockLines, sign: 'r' | 'c' | 'i' | 'o'): string | undefined =>
+  more.find(line => line.startsWith(sign))?.slice(1)
 
 const formatAnswerList = (name: string, entries: readonly string[], most: number): ArchiveAnswer | 'too_large' =>
   entries.reduce((sum, { length }) => sum + length, 0) > most

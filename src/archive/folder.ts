@@ -77,6 +77,8 @@ const denied = (where: string, status: number): Failure =>
     help: 'Check that the file is there, and the user and password in the address (https://USER:PASSWORD@HOST/PATH).',
   })
 
+const isGone = ({ status }: Response): boolean => status === 404 || status === 410
+
 /** Timeout for reading one part of a file, some megabytes. */
 const TIMEOUT_MS = 60_000
 
@@ -118,7 +120,7 @@ function remoteFolder(location: string): Folder {
       const response = await ask(file, before === undefined ? {} : { 'if-none-match': before.etag })
       if (before !== undefined && response.status === 304) return before.text
       const where = `${name}/${file}`
-      if (response.status === 404 || response.status === 410) throw noArchive(name, file, response.status)
+      if (isGone(response)) throw noArchive(name, file, response.status)
       if (response.status !== 200)
         throw new Failure('usage', `${where}: the server answers with status ${response.status}.`)
       const body = await readBoundedBody(response, MAX_FILE_BYTES, where)
@@ -131,7 +133,7 @@ function remoteFolder(location: string): Folder {
     bytes: async (file, from, to) => {
       const where = `${name}/${file}`
       const response = await ask(file, { range: `bytes=${from}-${to - 1}` })
-      if (response.status === 404 || response.status === 410) throw damagedFile(where, 'it is missing')
+      if (isGone(response)) throw damagedFile(where, 'it is missing')
       if (response.status === 416) throw damagedFile(where, `it ends before byte ${to}`)
       if (response.status !== 206)
         throw new Failure(

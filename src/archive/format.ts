@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
-import { decodeBase58 } from '#chain/base58.ts'
 import { type Block, type ContractCode, PROOF_LEVELS, type ProofLevel } from '#chain/block.ts'
-import { decodeOrigInfo, headHash, infoForms, type RawHead } from '#chain/head.ts'
 import { tryParseJson } from '#chain/json.ts'
 import { parseAnswer } from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
@@ -239,58 +237,6 @@ export type ArchivedBlock = {
   readonly code: readonly ContractCode[]
 }
 
-/** Placeholder for a signature that is not stored. */
-export const NO_SIGN = { algorithm: 0, sig: '', pubKey: '' }
-
-/** The lines of a block. Throws Failure 'bad_block' when the hash of its header is not the block's hash. */
-export function formatBlockLines({ block, sign = NO_SIGN, raw, code }: ArchivedBlock): BlockLines {
-  const { height, version, witness, time } = block
-  const info = Buffer.from(formatBlockInfo(block))
-  const base64 = (hash: string): string => Buffer.from(decodeBase58(hash)).toString('base64')
-  const head = {
-    version,
-    parentHash: base64(block.parentHash),
-    txMerkleHash: base64(block.txMerkleHash),
-    txReceiptMerkleHash: base64(block.txReceiptMerkleHash),
-    info: info.toString('base64'),
-    number: String(height),
-    witness,
-    time: String(time),
-  }
-  const { algorithm, sig, pubKey } = sign as typeof NO_SIGN
-  return {
-    height,
-    head: JSON.stringify({ head, sign: { algorithm, sig, pubKey } }),
-    transactions: `[${block.transactions.map(({ body }) => body).join(',')}]`,
-    more: [
-      ...(block.info === '{}' ? [] : [`i${block.info}`]),
-      ...(block.origInfo === decodeOrigInfo(info) ? [] : [`o${JSON.stringify(block.origInfo)}`]),
-      ...(raw === undefined ? [] : [`r${Buffer.from(raw).toString('base64')}`]),
-      ...code.map(each => `c${JSON.stringify(each)}`),
-    ],
-  }
-}
-
-/**
- * The text of `info` in the block's header. Nodes return several forms of it alike; this is the form that
- * gives the block's hash.
- */
-function formatBlockInfo(block: Block): string {
-  const head: Omit<RawHead, 'sign' | 'info'> = {
-    version: BigInt(block.version),
-    parentHash: decodeBase58(block.parentHash),
-    txMerkleHash: decodeBase58(block.txMerkleHash),
-    txReceiptMerkleHash: decodeBase58(block.txReceiptMerkleHash),
-    height: block.height,
-    witness: block.witness,
-    time: block.time,
-  }
-  const info = infoForms(block).find(form => headHash({ ...head, info: Buffer.from(form) }) === block.hash)
-  if (info === undefined)
-    throw new Failure('bad_block', `Block ${block.height}: its head does not have the hash ${block.hash}.`)
-  return info
-}
-
 /** The text of a chunk of blocks. */
 export const joinBlockLines = (blocks: readonly BlockLines[]): string =>
   blocks.map(({ head, transactions, more }) => `${[head, transactions, ...more].join('\n')}\n`).join('')
@@ -332,10 +278,6 @@ export function readLines(
   }
   return at === text.length ? blocks : undefined
 }
-
-/** The optional line with a prefix, without that prefix; undefined when the block has none. */
-export const findLine = ({ more }: BlockLines, sign: 'r' | 'c' | 'i' | 'o'): string | undefined =>
-  more.find(line => line.startsWith(sign))?.slice(1)
 
 /** The code of the contracts that a block deploys. Throws Failure 'bad_block' for a line that is not JSON. */
 export const parseBlockCode = ({ more }: BlockLines): readonly ContractCode[] =>

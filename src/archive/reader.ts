@@ -32,39 +32,36 @@ export function createMemo<T>({
   readonly characters?: number
   readonly sizeOf?: (value: T) => number
 }) {
-  const known = new Map<string, Promise<T>>()
-  const sizes = new Map<string, number>()
-  const drop = (key: string): void => {
-    known.delete(key)
-    sizes.delete(key)
-  }
+  /** `size`: only of a value that has arrived. */
+  const known = new Map<string, { readonly made: Promise<T>; size?: number }>()
   const trim = (): void => {
     const [first] = known.keys()
-    if (known.size > most && first !== undefined) drop(first)
-    let sum = sizes.values().reduce((all, size) => all + size, 0)
-    for (const [key, size] of sizes) {
+    if (known.size > most && first !== undefined) known.delete(first)
+    let sum = known.values().reduce((all, { size = 0 }) => all + size, 0)
+    for (const [key, { size }] of known) {
       if (sum <= characters) return
+      if (size === undefined) continue
       sum -= size
-      drop(key)
+      known.delete(key)
     }
   }
   return (key: string, make: () => Promise<T>): Promise<T> => {
     const old = known.get(key)
-    if (old !== undefined) return old
-    const made = make()
-    known.set(key, made)
-    made.then(
+    if (old !== undefined) return old.made
+    const entry: { readonly made: Promise<T>; size?: number } = { made: make() }
+    known.set(key, entry)
+    entry.made.then(
       value => {
-        if (known.get(key) === made) sizes.set(key, sizeOf(value))
+        entry.size = sizeOf(value)
         trim()
       },
       () => {
         // A failed value is made again by the next call.
-        if (known.get(key) === made) drop(key)
+        if (known.get(key) === entry) known.delete(key)
       },
     )
     trim()
-    return made
+    return entry.made
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { decodeBase58 } from '#chain/base58.ts'
 import type { Block } from '#chain/block.ts'
 import { changesProducers } from '#chain/effects.ts'
-import { signatureFault } from '#chain/head.ts'
+import { decodeOrigInfo, headHash, infoForms, type RawHead, signatureFault } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
 import { isMissing } from './folder.ts'
 import {
@@ -15,14 +15,12 @@ import {
   CHUNK_BLOCKS,
   type Chunk,
   FORMAT,
-  formatBlockLines,
   joinBlockLines,
   LENGTH_DIGITS,
   MAGIC,
   MANIFEST,
   MAX_TEXT_BYTES,
   manifestText,
-  NO_SIGN,
   parseBlockCode,
   readManifest,
   sha256,
@@ -188,6 +186,58 @@ function requireSame(folder: string, known: ArchiveManifest, of: ArchiveOf): voi
       throw new Failure('conflict', `The archive in ${folder} has ${name} ${known[name]}, not ${of[name]}.`, {
         help: 'Write this chain into another folder, or set the same node, --prove and --blocks-per-file as before.',
       })
+}
+
+/** Placeholder for a signature that is not stored. */
+const NO_SIGN = { algorithm: 0, sig: '', pubKey: '' }
+
+/** The lines of a block. Throws Failure 'bad_block' when the hash of its header is not the block's hash. */
+function formatBlockLines({ block, sign = NO_SIGN, raw, code }: ArchivedBlock): BlockLines {
+  const { height, version, witness, time } = block
+  const info = Buffer.from(formatBlockInfo(block))
+  const base64 = (hash: string): string => Buffer.from(decodeBase58(hash)).toString('base64')
+  const head = {
+    version,
+    parentHash: base64(block.parentHash),
+    txMerkleHash: base64(block.txMerkleHash),
+    txReceiptMerkleHash: base64(block.txReceiptMerkleHash),
+    info: info.toString('base64'),
+    number: String(height),
+    witness,
+    time: String(time),
+  }
+  const { algorithm, sig, pubKey } = sign as typeof NO_SIGN
+  return {
+    height,
+    head: JSON.stringify({ head, sign: { algorithm, sig, pubKey } }),
+    transactions: `[${block.transactions.map(({ body }) => body).join(',')}]`,
+    more: [
+      ...(block.info === '{}' ? [] : [`i${block.info}`]),
+      ...(block.origInfo === decodeOrigInfo(info) ? [] : [`o${JSON.stringify(block.origInfo)}`]),
+      ...(raw === undefined ? [] : [`r${Buffer.from(raw).toString('base64')}`]),
+      ...code.map(each => `c${JSON.stringify(each)}`),
+    ],
+  }
+}
+
+/**
+ * The text of `info` in the block's header. Nodes return several forms of it alike; this is the form that
+ * gives the block's hash.
+ */
+function formatBlockInfo(block: Block): string {
+  const head: Omit<RawHead, 'sign' | 'info'> = {
+    version: BigInt(block.version),
+    parentHash: decodeBase58(block.parentHash),
+    txMerkleHash: decodeBase58(block.txMerkleHash),
+    txReceiptMerkleHash: decodeBase58(block.txReceiptMerkleHash),
+    height: block.height,
+    witness: block.witness,
+    time: block.time,
+  }
+  const info = infoForms(block).find(form => headHash({ ...head, info: Buffer.from(form) }) === block.hash)
+  if (info === undefined)
+    throw new Failure('bad_block', `Block ${block.height}: its head does not have the hash ${block.hash}.`)
+  return info
 }
 
 /**

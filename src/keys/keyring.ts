@@ -72,16 +72,6 @@ type KeyList = {
 
 type KeyReader = Pick<KeyStore, 'read'>
 
-/** The list of all keys, kept up to date. */
-type KnownKeys = {
-  /** The current list, if it need not be read again yet. */
-  fresh(): KeyList | undefined
-  /** The current list while it is trusted; the next one is read before that ends. */
-  believed(): KeyList | undefined
-  /** A list of that age if soon available, else an older one that is trusted. Throws 'unavailable'. */
-  get(maxAgeMs?: number): Promise<KeyList>
-}
-
 /**
  * Keeps the list of keys: all of them are read once, then only those that were written since. There are at most a few
  * reads a second for any number of requests. Reads may overlap: a read that hangs delays no request.
@@ -90,38 +80,7 @@ type KnownKeys = {
  * be no faster: neither store has the keys in the order of their hashes, so it would visit all of them as well.
  * Afterwards the list has every key, and an unknown one costs a read of what was written since.
  */
-function watchKeys(store: KeyReader, clock: Clock): KnownKeys {
-  const reading = new KeyReading(store, clock)
-  return {
-    fresh: () => reading.younger(REFRESH_MS),
-    believed: () => {
-      reading.keepReading(REFRESH_MS)
-      return reading.younger(BELIEVED_MS)
-    },
-    get: async (maxAgeMs = REFRESH_MS) => {
-      const fresh = reading.younger(maxAgeMs)
-      if (fresh !== undefined) return fresh
-      reading.keepReading(maxAgeMs)
-      const since = clock.elapsed()
-      while (reading.younger(maxAgeMs) === undefined && reading.mayEnd()) {
-        const until =
-          reading.younger(BELIEVED_MS) === undefined
-            ? Math.max(since, reading.progressAt) + WAIT_MS.needed
-            : since + WAIT_MS.believed
-        const left = until - clock.elapsed()
-        if (left <= 0) break
-        await reading.ended(Math.min(left, NEXT_MS))
-        reading.keepReading(maxAgeMs)
-      }
-      const believed = reading.younger(maxAgeMs) ?? reading.younger(BELIEVED_MS)
-      if (believed === undefined) throw unreadable(reading.cause)
-      return believed
-    },
-  }
-}
-
-/** The reads of the list, and what they have found. */
-class KeyReading {
+class KeyWatch {
   private readonly store: KeyReader
   private readonly clock: Clock
   private list = new PartialList()
@@ -129,8 +88,9 @@ class KeyReading {
   /** Start of the newest read whose keys were taken. */
   private taken = Number.NEGATIVE_INFINITY
   /** When a page with keys was last taken. */
-  progressAt = Number.NEGATIVE_INFINITY
+  private progressAt = Number.NEGATIVE_INFINITY
   private began = Number.NEGATIVE_INFINITY
+  /** The last failure, unless a read succeeded since. */
   private failed: { readonly at: number; readonly cause: unknown } | undefined
   private readonly reads = new Set<Promise<void>>()
 
@@ -139,34 +99,53 @@ class KeyReading {
     this.clock = clock
   }
 
+  /** The current list, if it need not be read again yet. */
+  fresh(): KeyList | undefined {
+    return this.younger(REFRESH_MS)
+  }
+
+  /** The current list while it is trusted; the next one is read before that ends. */
+  believed(): KeyList | undefined {
+    this.keepReading(REFRESH_MS)
+    return this.younger(BELIEVED_MS)
+  }
+
+  /** A list of that age if soon available, else an older one that is trusted. Throws 'unavailable'. */
+  async get(maxAgeMs = REFRESH_MS): Promise<KeyList> {
+    const fresh = this.younger(maxAgeMs)
+    if (fresh !== undefined) return fresh
+    this.keepReading(maxAgeMs)
+    const since = this.clock.elapsed()
+    // While reads fail, no request waits for the next one.
+    while (this.younger(maxAgeMs) === undefined && !this.isFailing() && this.reads.size > 0) {
+      const until =
+        this.younger(BELIEVED_MS) === undefined
+          ? Math.max(since, this.progressAt) + WAIT_MS.needed
+          : since + WAIT_MS.believed
+      const left = until - this.clock.elapsed()
+      if (left <= 0) break
+      // Reads never reject. When none ends in time, the next one may be due.
+      const ended = within(Promise.race(this.reads), { ms: Math.min(left, NEXT_MS), clock: this.clock })
+      await ended.catch(() => undefined)
+      this.keepReading(maxAgeMs)
+    }
+    const believed = this.younger(maxAgeMs) ?? this.younger(BELIEVED_MS)
+    if (believed === undefined) throw unreadable(this.failed?.cause)
+    return believed
+  }
+
   /** The list if its read began less than so many milliseconds ago. */
-  younger(ms: number): KeyList | undefined {
+  private younger(ms: number): KeyList | undefined {
     return this.known !== undefined && this.clock.elapsed() - this.known.at < ms ? this.known : undefined
   }
 
   /** Starts a read if one is due and the list is older than `maxAgeMs`. */
-  keepReading(maxAgeMs: number): void {
+  private keepReading(maxAgeMs: number): void {
     if (this.younger(maxAgeMs) !== undefined) return
     const idle = this.reads.size === 0 && !this.isFailing() && maxAgeMs < NEXT_MS
     if (this.clock.elapsed() - this.began < (idle ? maxAgeMs : NEXT_MS)) return
     const reading = this.read().finally(() => this.reads.delete(reading))
     this.reads.add(reading)
-  }
-
-  /** Whether a read under way may bring a newer list. While reads fail, no request waits for the next one. */
-  mayEnd(): boolean {
-    return !this.isFailing() && this.reads.size > 0
-  }
-
-  /** Waits for the end of any read; when none ends in time, the next one may be due. */
-  async ended(ms: number): Promise<void> {
-    // Reads never reject.
-    await within(Promise.race(this.reads), { ms, clock: this.clock }).catch(() => undefined)
-  }
-
-  /** The reason of the last failure, unless a read succeeded since. */
-  get cause(): unknown {
-    return this.failed?.cause
   }
 
   private isFailing(): boolean {
@@ -289,7 +268,7 @@ type KeyringOptions = {
 export function keyring({ store, clock, testKey }: KeyringOptions): Keyring {
   const testHash = testKey === undefined ? undefined : hashOfKey(testKey.key)
   const testCaller = testKey === undefined ? undefined : { id: TEST_KEY_ID, name: TEST_KEY_ID, plan: testKey.plan }
-  const lists = watchKeys(store, clock)
+  const lists = new KeyWatch(store, clock)
   return {
     check: async (key, looking = 'careful') => {
       if (key.length > KEY_MAX_LENGTH) throw unknownKey()

@@ -129,7 +129,7 @@ function append(ranges: ProvedRange[], next: ProvedRange): void {
   else ranges.push(next)
 }
 
-/** Of more ranges than this, the oldest two neighbours become one range of the weaker level. */
+/** Of more than 64 ranges, the oldest two neighbours become one range of the weaker level. */
 function limitRanges(ranges: readonly ProvedRange[]): readonly ProvedRange[] {
   let rest = ranges
   while (rest.length > 64) {

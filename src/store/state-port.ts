@@ -71,5 +71,6 @@ export type StateFile = StateReader & {
     parseEnd: (before: string) => number | undefined,
   ): FormerState | undefined
   close(): void
+  /** Closes the file and removes it. */
   remove(): void
 }

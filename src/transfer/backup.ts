@@ -9,11 +9,13 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs'
+import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { nothingLoaded } from '#store/failures.ts'
 import type { SnapshotName, Snapshots, WritePosition } from '#store/maintain-port.ts'
 import { createFile } from '#store/own-files.ts'
-import type { KeyStore, Store } from '#store/port.ts'
+import type { Identity, KeyStore, Store } from '#store/port.ts'
+import { asRecord, isCount, isHeight } from '#store/published.ts'
 import { sync } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { yieldEventLoop } from '#time/clock.ts'
@@ -23,29 +25,115 @@ import {
   type Digest,
   type DigestOptions,
   findKeysDigest,
+  isSha256,
   KEYS,
   STARTS,
+  sumDocuments,
 } from './digest.ts'
-import { manifestText, type StoreManifest } from './manifest.ts'
+
+/** Version of the manifest's format. */
+const FORMAT = 1
+
+/** Size and hash of a whole file. */
+type FileDigest = { readonly bytes: number; readonly sha256: string }
+
+/** Description of a copy of a store, stored beside it. A restored or copied store must match it. */
+export type StoreManifest = Identity & {
+  /** Height of the last block. */
+  readonly height: number
+  readonly hash: string
+  readonly digests: readonly Digest[]
+  /** The digest of the copy itself, if it is a single file. */
+  readonly file?: FileDigest
+}
+
+/** The text of a manifest: JSON sealed with the SHA-256 of its other members. */
+export const manifestText = (manifest: StoreManifest): string =>
+  `${JSON.stringify({ ...toManifestMembers(manifest), seal: computeSeal(manifest) }, null, 2)}\n`
+
+const toManifestMembers = ({ chainId, genesis, derivation, height, hash, digests, file }: StoreManifest) => ({
+  format: FORMAT,
+  chain_id: chainId,
+  genesis,
+  derivation,
+  height,
+  hash,
+  documents: sumDocuments(digests),
+  digests: digests.map(({ index, partition, documents, sum, operation }) => ({
+    index,
+    partition,
+    documents,
+    sum,
+    operation,
+  })),
+  file: file === undefined ? undefined : { bytes: file.bytes, sha256: file.sha256 },
+})
+
+const computeSeal = (manifest: StoreManifest): string =>
+  new Bun.CryptoHasher('sha256').update(JSON.stringify(toManifestMembers(manifest))).digest('hex')
+
+/**
+ * Parses a manifest and checks its seal: with a correct seal, the digest of the copy's file belongs to these digests.
+ * Throws 'damaged' for a text that is no manifest, 'conflict' for a newer format; `from` names the text in messages.
+ */
+export function readManifest(
+  text: string,
+  from: string,
+): { readonly manifest: StoreManifest; readonly isSealed: boolean } {
+  const members = asRecord(tryParseJson(text)) ?? {}
+  const { format, chain_id: chainId, seal } = members
+  if (isCount(format) && format > FORMAT)
+    throw new Failure('conflict', `${from} is a manifest of form ${format}; this version reads ${FORMAT}.`, {
+      help: 'Use the version that wrote it.',
+    })
+  const { genesis, derivation, height, hash, digests, file } = members
+  const ofFile = asRecord(file)
+  const isWhole =
+    format === FORMAT &&
+    [chainId, derivation].every(isCount) &&
+    isHeight(height) &&
+    [genesis, hash].every(each => typeof each === 'string' && each !== '') &&
+    Array.isArray(digests) &&
+    digests.every(isDigest) &&
+    (file === undefined || (isCount(ofFile?.['bytes']) && isSha256(ofFile['sha256'])))
+  if (!isWhole)
+    throw new Failure('damaged', `${from} is not a manifest of a store.`, {
+      help: "Use the manifest that 'iostlens backup' wrote beside the copy.",
+    })
+  // Each member was checked above.
+  const manifest = { chainId, genesis, derivation, height, hash, digests, file } as unknown as StoreManifest
+  return { manifest, isSealed: seal === computeSeal(manifest) }
+}
+
+function isDigest(value: unknown): boolean {
+  const { index, partition, documents, sum, operation } = asRecord(value) ?? {}
+  return (
+    typeof index === 'string' &&
+    (partition === undefined || isCount(partition)) &&
+    isCount(documents) &&
+    isSha256(sum) &&
+    (operation === undefined || operation === -1 || isCount(operation))
+  )
+}
+
+type ReadingThrough = {
+  readonly signal: AbortSignal
+  readonly onRead: (bytes: number) => void
+  readonly into?: string
+}
 
 /**
  * The digest of a file. With `into`, the file is copied to that path at the same time, and the copy is on the disk when
  * the promise resolves. `onRead` is called with the bytes read so far.
  */
-export async function readThrough(
-  path: string,
-  {
-    signal,
-    onRead,
-    into,
-  }: { readonly signal: AbortSignal; readonly onRead: (bytes: number) => void; readonly into?: string },
-): Promise<NonNullable<StoreManifest['file']>> {
+export async function readThrough(path: string, { signal, onRead, into }: ReadingThrough): Promise<FileDigest> {
   const hash = new Bun.CryptoHasher('sha256')
   const piece = Buffer.allocUnsafe(256 * 1024)
   if (into !== undefined) createFile(into)
   const source = openSync(path, 'r')
-  const target = into === undefined ? undefined : openSync(into, 'w')
+  let target: number | undefined
   try {
+    if (into !== undefined) target = openSync(into, 'w')
     let bytes = 0
     for (;;) {
       const read = readSync(source, piece)
@@ -72,7 +160,7 @@ export const manifestPath = (file: string): string => `${file}.manifest.json`
 
 /** The manifest of a store: its chain, and the digests at its published height and of its API keys. */
 export async function describedStore(
-  store: Omit<Store, 'keys'> & { readonly keys: Pick<KeyStore, 'list'> },
+  store: Pick<Store, 'name' | 'audit' | 'identity' | 'partitions'> & { readonly keys: Pick<KeyStore, 'list'> },
   how: DigestOptions,
 ): Promise<StoreManifest> {
   const audit = await store.audit()

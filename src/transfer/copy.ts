@@ -16,9 +16,9 @@ import {
   keepReadable,
   regardlessOfPartitions,
   requireSameDigests,
+  sumDocuments,
 } from './digest.ts'
 import { copyKeys } from './keys.ts'
-import { sumDocuments } from './manifest.ts'
 
 /** Rows read in one request. */
 const SAMPLES = 32
@@ -136,7 +136,7 @@ async function readBlockRows(audit: Pick<Audit, 'getMany'>, heads: readonly Bloc
  * Copies the blocks after the writer's checkpoint, with their transactions and rows, in batches without
  * state. The next run continues after the last committed batch.
  */
-async function copyHistory(source: Audit, writer: Writer, { signal, onProgress }: DigestOptions): Promise<void> {
+async function copyHistory({ source, writer }: Sides, { signal, onProgress }: DigestOptions): Promise<void> {
   const from = (writer.checkpoint?.height ?? -1) + 1
   const { at } = source
   // These batches have no state, so none of them is ever undone.
@@ -168,15 +168,11 @@ const DOCUMENTS_AT_ONCE = 5_000
 /** Number of pages of the source that take some minutes at most. */
 const PAGES = 300
 
-type Between = {
-  readonly source: Audit
-  readonly from: Pick<Store, 'read'>
-  readonly to: Pick<Store, 'partitions'>
-  readonly writer: Pick<Writer, 'rewrite'>
-}
+/** The two stores of a copy: `source` is the one height of `from` that is copied. */
+type Sides = { readonly from: Store; readonly source: Audit; readonly to: Store; readonly writer: Writer }
 
 /** Copies all state documents; documents that exist already are overwritten. */
-async function copyState({ source, from, to, writer }: Between, { signal, onProgress }: DigestOptions): Promise<void> {
+async function copyState({ source, from, to, writer }: Sides, { signal, onProgress }: DigestOptions): Promise<void> {
   let pages = 0
   const firsts = (await to.partitions?.firsts()) ?? ONE_PARTITION
   for (const index of stateIndices) {
@@ -202,7 +198,7 @@ async function copyState({ source, from, to, writer }: Between, { signal, onProg
 /** The document for a store with these partitions. */
 async function placeDocument(
   firsts: readonly number[],
-  { from, index, found }: Pick<Between, 'from'> & { readonly index: StateIndex; readonly found: StoredDocument },
+  { from, index, found }: Pick<Sides, 'from'> & { readonly index: StateIndex; readonly found: StoredDocument },
 ): Promise<DocOf<StateIndex>> {
   const { id, doc } = found
   if (doc === undefined)
@@ -234,14 +230,15 @@ export async function copyStore(
     await to.create()
     const writer = await to.takeOver(identity, { repair: true })
     try {
-      await begin({ source, to, writer })
+      const sides = { from, source, to, writer }
+      await begin(sides)
       const isOpen = !writer.unfinished
       if (!isOpen) {
-        await copyHistory(source, writer, how)
-        await copyState({ source, from, to, writer }, how)
+        await copyHistory(sides, how)
+        await copyState(sides, how)
         await writer.accept?.()
       }
-      const digests = await requireCopied({ from, to, source }, how)
+      const digests = await requireCopied(sides, how)
       // The keys come before the store is opened: a run killed between the two would find a store in use, and refuse it.
       await copyKeys(from, to)
       if (!isOpen) {
@@ -256,8 +253,6 @@ export async function copyStore(
     await source.close()
   }
 }
-
-type Sides = { readonly source: Audit; readonly to: Store; readonly writer: Writer }
 
 /** Closes an empty store, or continues the work of an earlier run. Throws 'usage' for any other store. */
 async function begin({ source, to, writer }: Sides): Promise<void> {
@@ -276,10 +271,7 @@ async function begin({ source, to, writer }: Sides): Promise<void> {
 }
 
 /** Returns the digests. Throws 'damaged', naming the index, unless both stores have the same ones. */
-async function requireCopied(
-  { from, to, source }: Pick<Sides, 'source' | 'to'> & { readonly from: Store },
-  how: DigestOptions,
-): Promise<readonly Digest[]> {
+async function requireCopied({ from, to, source }: Sides, how: DigestOptions): Promise<readonly Digest[]> {
   const tell = (of: string): DigestOptions => ({
     signal: how.signal,
     onProgress: at => how.onProgress({ ...at, stage: `${at.stage} of the ${of}` }),

@@ -102,6 +102,8 @@ export class DigestSum {
   }
 }
 
+export const isSha256 = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value)
+
 /** The sum over several sums. */
 export const sumOfSums = (sums: readonly DocumentSum[]): DocumentSum => ({
   documents: sums.reduce((all, { documents }) => all + documents, 0),
@@ -124,6 +126,13 @@ export type Digest = DocumentSum & {
    */
   readonly operation?: number
 }
+
+/**
+ * The number of documents in all indices. `lists.starts` and `api.keys` are left out: they count parts of
+ * documents, and keys.
+ */
+export const sumDocuments = (digests: readonly Digest[]): number =>
+  digests.reduce((all, { index, documents }) => all + (index.includes('.') ? 0 : documents), 0)
 
 /**
  * Name of the digest of the list starts in partitions: the only part of a document that depends on how a
@@ -153,7 +162,7 @@ export async function computeDigests(
   const digests: Digest[] = []
   let pages = 0
   for (const index of [...historyIndices, ...stateIndices]) {
-    const sums = new Sums(index, firsts)
+    const sums = createIndexSums(index, firsts)
     const of = counts.get(index)
     let done = 0
     for await (const page of readIndexPages(audit, index)) {
@@ -197,56 +206,38 @@ async function readExpectedCounts(audit: Audit): Promise<ReadonlyMap<AnyIndex, n
 }
 
 /** The sums of one index, by partition. */
-class Sums {
-  private readonly byPartition = new Map<number, DigestSum>()
-  private readonly starts = new DigestSum()
-  private readonly stray = new DigestSum()
-  private readonly index: AnyIndex
-  private readonly firsts: readonly number[]
-
-  constructor(index: AnyIndex, firsts: readonly number[]) {
-    this.index = index
-    this.firsts = firsts
+function createIndexSums(index: AnyIndex, firsts: readonly number[]) {
+  const parts = firsts.map(() => new DigestSum())
+  const [starts, outside] = [new DigestSum(), new DigestSum()]
+  /** The sum of the partition that should have a document; all state is in the first one. */
+  const findPart = (id: string): DigestSum | undefined => {
+    const [height = 0] = index.kind === 'state' ? [] : (parsePosition(id) ?? [])
+    const partition = firsts.findLastIndex(first => first <= height)
+    return parts[Math.max(0, partition)]
   }
-
-  add({ id, doc, stray }: StoredDocument): void {
-    const { index } = this
-    // A document that cannot be read has no text, but is counted.
-    const text = doc === undefined ? `unreadable ${id}` : canonicalText(index, doc)
-    const sum = stray === undefined ? this.sumAt(index.kind === 'state' ? 0 : this.partitionOf(id)) : this.stray
-    sum.add(text)
-    if (index === lists && doc !== undefined) this.starts.add(`${id} ${JSON.stringify((doc as ListDoc).starts)}`)
-  }
-
-  digests(height: number): readonly Digest[] {
-    const { index, firsts } = this
-    if (index.kind === 'state') {
-      const starts = index === lists ? [{ index: STARTS, ...this.starts.result() }] : []
-      return [{ index: index.name, ...this.sumAt(0).result() }, ...starts]
-    }
-    const outside = this.stray.result()
-    return [
-      ...firsts
-        .filter((first, at) => at === 0 || first <= height)
-        .map((_, partition) => ({ index: index.name, partition, ...this.sumAt(partition).result() })),
-      ...(outside.documents === 0 ? [] : [{ index: `${index.name} in wrong partitions`, ...outside }]),
-    ]
-  }
-
-  private sumAt(partition: number): DigestSum {
-    const known = this.byPartition.get(partition)
-    if (known !== undefined) return known
-    const made = new DigestSum()
-    this.byPartition.set(partition, made)
-    return made
-  }
-
-  private partitionOf(id: string): number {
-    const [height = 0] = parsePosition(id) ?? []
-    return Math.max(
-      0,
-      this.firsts.findLastIndex(first => first <= height),
-    )
+  return {
+    add: ({ id, doc, stray }: StoredDocument): void => {
+      const sum = stray === undefined ? findPart(id) : outside
+      // A document that cannot be read has no text, but is counted.
+      sum?.add(doc === undefined ? `unreadable ${id}` : canonicalText(index, doc))
+      if (index === lists && doc !== undefined) starts.add(`${id} ${JSON.stringify((doc as ListDoc).starts)}`)
+    },
+    digests: (height: number): readonly Digest[] => {
+      const results = parts.map(part => part.result())
+      const of = { index: index.name }
+      if (index.kind === 'state')
+        return [
+          ...results.slice(0, 1).map(result => ({ ...of, ...result })),
+          ...(index === lists ? [{ index: STARTS, ...starts.result() }] : []),
+        ]
+      const stray = outside.result()
+      return [
+        ...results
+          .map((result, partition) => ({ ...of, partition, ...result }))
+          .filter(({ partition }) => partition === 0 || (firsts[partition] ?? 0) <= height),
+        ...(stray.documents === 0 ? [] : [{ index: `${index.name} in wrong partitions`, ...stray }]),
+      ]
+    },
   }
 }
 

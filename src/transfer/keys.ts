@@ -3,6 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { KeyStore, KeyTerms, StoredKey } from '#store/keys-port.ts'
 import type { Store } from '#store/port.ts'
 import { asRecord, isCount } from '#store/published.ts'
+import { isSha256 } from './digest.ts'
 
 /** API keys as a text: a line of JSON for each key, and a last line with their number, so that a cut file is noticed. */
 type KeyFile = {
@@ -45,7 +46,7 @@ export function readStoredKey(value: unknown): StoredKey | undefined {
   const isKey =
     texts.every(text => typeof text === 'string') &&
     /^[0-9a-f]{10}(?:\.[1-9]\d*)?$/.test(String(id)) &&
-    /^[0-9a-f]{64}$/.test(String(hash)) &&
+    isSha256(hash) &&
     name !== '' &&
     !/\p{C}/u.test(`${name}${note ?? ''}`) &&
     [perSecond, perDay].every(limit => isCount(limit) && limit > 0) &&

@@ -1,13 +1,22 @@
 import { existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
+import { describeForeign, fetchChain } from '#node/pool.ts'
 import type { Node } from '#node/port.ts'
 import type { SnapshotName, Snapshots } from '#store/maintain-port.ts'
 import type { Store } from '#store/port.ts'
 import { acquireLock } from '#store/sqlite/lock.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { describedStore, inMegabytes, isAsDigested, manifestPath, megabytes, readThrough } from './backup.ts'
-import type { DigestOptions } from './digest.ts'
-import { readManifest, requireOnChain, requireSame, type StoreManifest } from './manifest.ts'
+import {
+  describedStore,
+  inMegabytes,
+  isAsDigested,
+  manifestPath,
+  megabytes,
+  readManifest,
+  readThrough,
+  type StoreManifest,
+} from './backup.ts'
+import { type DigestOptions, findKeysDigest, KEYS, requireSameDigests } from './digest.ts'
 
 type Restoring = DigestOptions & { readonly node: Node }
 
@@ -129,7 +138,7 @@ async function requireRestored(path: string, manifest: StoreManifest, how: Resto
 export async function restoreFromSnapshot(
   store: Store & { readonly snapshots: Snapshots },
   snapshot: SnapshotName,
-  how: DigestOptions & { readonly node: Node },
+  how: Restoring,
 ): Promise<StoreManifest> {
   const { snapshots, name } = store
   const keys = { list: () => snapshots.keys() }
@@ -154,4 +163,52 @@ export async function restoreFromSnapshot(
   } finally {
     await writer.release()
   }
+}
+
+/**
+ * Throws 'conflict' unless the last block of a copy is on the node's chain. The node's block is proved at the
+ * level of the node. Throws 'unavailable' while the node does not have the block.
+ */
+async function requireOnChain(
+  node: Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'blocks'>,
+  { chainId, genesis, height, hash }: Pick<StoreManifest, 'chainId' | 'genesis' | 'height' | 'hash'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const info = await fetchChain(node, signal)
+  const why = describeForeign({ chainId, genesis }, info)
+  if (why !== undefined)
+    throw new Failure('conflict', `The copy is of another chain than ${node.name} serves: ${why}.`, {
+      help: 'Set --node to a node of the chain that the copy is of.',
+    })
+  if (info.libBlock < height)
+    throw new Failure('unavailable', `The copy ends at block ${height}, but ${node.name} at block ${info.libBlock}.`, {
+      help: 'Wait until the node has it, or set another one.',
+    })
+  for await (const { block } of node.blocks({ from: height, to: height, lib: info.libBlock, signal })) {
+    if (block.hash === hash) return
+    throw new Failure(
+      'conflict',
+      `The copy ends with block ${height} ${hash}, but that block of ${node.name} is ${block.hash}: they are of different chains.`,
+      { help: 'Set --node to a node of the chain that the copy is of, or take another copy.' },
+    )
+  }
+  throw new Failure('unavailable', `The node ${node.name} did not return block ${height}.`)
+}
+
+/** Throws 'conflict' for another chain, height or derivation, 'damaged' with the index that differs or for other API keys. */
+function requireSame(name: string, found: StoreManifest, manifest: StoreManifest): void {
+  for (const of of ['chainId', 'genesis', 'derivation', 'height', 'hash'] as const)
+    if (found[of] !== manifest[of])
+      throw new Failure('conflict', `${name}: its ${of} is ${found[of]}, but the manifest says ${manifest[of]}.`, {
+        help: 'The manifest belongs to another copy.',
+      })
+  const ofDocuments = ({ digests }: StoreManifest) => digests.filter(({ index }) => index !== KEYS)
+  requireSameDigests(name, ofDocuments(found), ofDocuments(manifest))
+  const [has, wanted] = [findKeysDigest(found.digests), findKeysDigest(manifest.digests)]
+  // Manifests of earlier versions have no digest of keys.
+  if (wanted === undefined || (has?.documents === wanted.documents && has.sum === wanted.sum)) return
+  throw new Failure('damaged', `${name}: its API keys are not those of the manifest.`, {
+    help: 'Keys were added, changed or removed since the copy was made: restore it again, or take another one.',
+    details: { index: KEYS },
+  })
 }

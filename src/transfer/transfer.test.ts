@@ -24,13 +24,10 @@ const DIGESTS = withOperations(BARE, WRITTEN)
 const changed = (at: number, change: Partial<WritePosition>): readonly WritePosition[] =>
   WRITTEN.map((each, n) => (n === at ? { ...each, ...change } : each))
 
-test('isAsDigested: equal operations and documents match in any order', () => {
+test('isAsDigested: equal operations and documents match in any order; an additional operation, a missing document, or a missing or additional index does not', () => {
   for (const order of [WRITTEN, WRITTEN.toReversed()]) expect(isAsDigested(DIGESTS, order)).toBe(true)
   // Digests without operations, as earlier versions wrote them, never match.
   expect(isAsDigested(BARE, WRITTEN)).toBe(false)
-})
-
-test('isAsDigested: an additional operation, a missing document, or a missing or additional index does not match', () => {
   const others = [
     ...WRITTEN.flatMap(({ operation, documents }, at) => [
       changed(at, { operation: operation + 1 }),
@@ -117,13 +114,6 @@ test('sum: the result is the sum of whole numbers, in any order', () => {
   const shuffled = TEXTS.toSorted(() => random() - 0.5)
   expect(sumOf(TEXTS)).toEqual({ documents: 500, sum: plainSumOf(TEXTS) })
   expect(sumOf(shuffled)).toEqual(sumOf(TEXTS))
-})
-
-test('sum: a missing, changed or repeated text gives another result', () => {
-  const [first = '', ...rest] = TEXTS
-  const others = [rest, [...rest, `${first}.`], [first, ...TEXTS], [first, first, ...TEXTS]].map(sumOf)
-  const sums = [sumOf(TEXTS), ...others].map(({ sum }) => sum)
-  expect(new Set(sums).size).toBe(5)
 })
 
 test('sum: parts add up to the whole', () => {

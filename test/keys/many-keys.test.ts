@@ -23,16 +23,14 @@ function openRing(read: (clock: HandClock, ...asked: Parameters<KeyStore['read']
   const clock = handClock(NOW)
   const ring = keyring({ store: { read: (...asked) => read(clock, ...asked) }, clock })
   const ask = async (...keys: readonly string[]): Promise<readonly string[]> => {
-    let isOver = false
-    const answer = async (key: string) => {
-      const [settled] = await Promise.allSettled([ring.check(key)])
-      return settled.status === 'fulfilled' ? settled.value.id : settled.reason.kind
-    }
-    const answers = Promise.all(keys.map(answer)).finally(() => {
-      isOver = true
-    })
+    const answer = (key: string) =>
+      ring.check(key).then(
+        ({ id }) => id,
+        ({ kind }) => String(kind),
+      )
+    const answers = Promise.all(keys.map(answer))
     await clock.settle()
-    while (!isOver) await clock.pass(10)
+    while (Bun.peek.status(answers) === 'pending') await clock.pass(10)
     return answers
   }
   return { clock, ask }

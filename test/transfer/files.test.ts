@@ -12,10 +12,9 @@ import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
 import { copyStore } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { createTable } from '#store/sqlite/tables.ts'
-import { describeCopy } from '#transfer/backup.ts'
+import { getTable } from '#store/sqlite/tables.ts'
+import { describeCopy, manifestText, readManifest } from '#transfer/backup.ts'
 import { KEYS } from '#transfer/digest.ts'
-import { manifestText, readManifest } from '#transfer/manifest.ts'
 import { restoreFile } from '#transfer/restore.ts'
 import { expectEnd, loadedFolder, storeIn } from '../cli/folder.ts'
 import type { CliFolder } from '../support/processes/cli-process.ts'
@@ -134,7 +133,7 @@ const hasDocuments = ({ name }: AnyIndex): boolean =>
   )
 
 function last(index: AnyIndex): string {
-  const { name, key } = createTable(index)
+  const { name, key } = getTable(index)
   const columns = key.map(column => `"${column}"`).join(', ')
   const down = key.map(column => `"${column}" DESC`).join(', ')
   return `(${columns}) = (SELECT ${columns} FROM "${name}" ORDER BY ${down} LIMIT 1)`

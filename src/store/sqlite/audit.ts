@@ -4,11 +4,11 @@ import { records } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import { nothingLoaded } from '#store/failures.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
-import { type Cell, FILE_DAMAGED, guarded, openReader, type SqliteConnection } from './connection.ts'
+import { type Cell, FILE_DAMAGED, openReader, type SqliteConnection } from './connection.ts'
 import { checkFingerprint, getPublished } from './meta.ts'
 import { columnList, idOfKey, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
 import { inspect } from './schema.ts'
-import { createTable, quoted, ROW, type SqlTable } from './tables.ts'
+import { getTable, quoted, ROW, type SqlTable } from './tables.ts'
 import { getById } from './view.ts'
 
 /** Documents per page: transactions of some KB each make a page of some MB. */
@@ -16,25 +16,22 @@ const PAGE = 1_000n
 
 /** All stored documents, in one read transaction. The log grows while it is open and a loader continues. */
 export function openAudit(path: string, name: string): Audit {
-  const connection = openReader(path, name)
-  try {
-    if (connection === undefined || inspect(connection, name) === 'empty') throw nothingLoaded(name)
-    guarded(name, () => checkFingerprint(connection, name))
-    connection.db.run('BEGIN')
-    const at = guarded(name, () => getPublished(connection))
-    if (at === undefined) throw nothingLoaded(name)
-    return {
-      at,
-      scan: index => scan(connection, name, index),
-      getMany: async (index, ids) =>
-        guarded(name, () => ids.map(id => readable(() => getById(connection, index, id)))) as never,
-      existing: async (index, ids) => guarded(name, () => existing(connection, index, ids)),
-      placed: async range => guarded(name, () => placed(connection, name, range)),
-      close: async () => connection.close(),
-    }
-  } catch (error) {
-    connection?.close()
-    throw error
+  using opened = new DisposableStack()
+  const connection = opened.use(openReader(path, name))
+  if (connection === undefined || inspect(connection, name) === 'empty') throw nothingLoaded(name)
+  checkFingerprint(connection, name)
+  connection.db.run('BEGIN')
+  const at = getPublished(connection)
+  if (at === undefined) throw nothingLoaded(name)
+  // From here on the caller closes it.
+  opened.move()
+  return {
+    at,
+    scan: index => scan(connection, name, index),
+    getMany: async (index, ids) => ids.map(id => readable(() => getById(connection, index, id))) as never,
+    existing: async (index, ids) => existing(connection, index, ids),
+    placed: async range => placed(connection, name, range),
+    close: async () => connection.close(),
   }
 }
 
@@ -48,12 +45,12 @@ const scan = async function* <I extends AnyIndex>(
   name: string,
   index: I,
 ): AsyncIterable<readonly StoredDocument<I>[]> {
-  const table = createTable(index)
+  const table = getTable(index)
   const keys = table.key.length
   // Before all keys of the table.
   let after: readonly Cell[] = table.position.length === 0 ? [''] : table.key.map(() => -1n)
   for (;;) {
-    const rows = guarded(name, () => connection.rows(scanSql(table), ...after))
+    const rows = connection.rows(scanSql(table), ...after)
     const last = rows.at(-1)
     if (last === undefined) return
     yield rows.map(cells => ({
@@ -85,7 +82,7 @@ function readable(read: () => object | undefined): object | undefined {
 }
 
 function existing(connection: SqliteConnection, index: AnyIndex, ids: readonly string[]): ReadonlySet<string> {
-  const table = createTable(index)
+  const table = getTable(index)
   const sql = `SELECT 1 FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`
   return new Set(
     ids.filter(id => {
@@ -95,7 +92,7 @@ function existing(connection: SqliteConnection, index: AnyIndex, ids: readonly s
   )
 }
 
-const recordsTable = createTable(records)
+const recordsTable = getTable(records)
 /** Also returns places whose row is missing, with an empty id. */
 const placedSql =
   `SELECT p."place", ${recordsTable.key.map(name => `r.${quoted(name)}`).join(', ')} FROM ${quoted(recordsTable.places ?? '')} AS p` +

@@ -2,11 +2,11 @@ import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync 
 import { dirname } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { CopyOptions, CopyResult } from '#store/maintain-port.ts'
-import { guarded, openReader } from './connection.ts'
+import { openReader } from './connection.ts'
 import { acquireLock } from './lock.ts'
 import { getPublished, isUnderRepair } from './meta.ts'
 import type { OpenWritingThread } from './threads/far-batches.ts'
-import { decodeFailure } from './threads/messages.ts'
+import { parseFailure } from './threads/write-in-thread.ts'
 import { type Pages, vacuumInto } from './vacuum-copy.ts'
 
 /**
@@ -22,7 +22,7 @@ async function copyPages(
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const thread = open({
     message: message => {
-      if (message.type === 'failed') reject(decodeFailure(message))
+      if (message.type === 'failed') reject(parseFailure(message))
       else if (message.type === 'copied') resolve(message.height)
     },
     ended: reason => reject(new Failure('unavailable', `The thread that copies ${pages.name} has died: ${reason}.`)),
@@ -86,17 +86,13 @@ export async function copyStore(source: Source, target: string, how: CopyOptions
 }
 
 function requireCopiable({ path, name }: Source): void {
-  const store = openReader(path, name)
-  try {
-    if (store === undefined || guarded(name, () => getPublished(store)) === undefined)
-      throw new Failure('unavailable', `${name}: nothing is loaded yet, so there is nothing to copy.`)
-    if (isUnderRepair(store))
-      throw new Failure('unavailable', `${name} is being repaired, or its repair is not complete.`, {
-        help: "Run 'iostlens repair --node URL' to its end, then copy.",
-      })
-  } finally {
-    store?.close()
-  }
+  using store = openReader(path, name)
+  if (store === undefined || getPublished(store) === undefined)
+    throw new Failure('unavailable', `${name}: nothing is loaded yet, so there is nothing to copy.`)
+  if (isUnderRepair(store))
+    throw new Failure('unavailable', `${name} is being repaired, or its repair is not complete.`, {
+      help: "Run 'iostlens repair --node URL' to its end, then copy.",
+    })
 }
 
 /** Also removes SQLite's journal of a killed copy, which the next copy must not use. */
@@ -112,10 +108,13 @@ function refuseExisting(target: string): void {
 }
 
 /** Power loss may remove a file until the file and its folder are synced. */
-export function sync(file: string): void {
-  const handle = openSync(file, 'r+')
-  fsyncSync(handle)
-  closeSync(handle)
+export function sync(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
 }
 
 function link(partial: string, target: string): void {
@@ -125,7 +124,5 @@ function link(partial: string, target: string): void {
     refuseExisting(target)
     throw error
   }
-  const folder = openSync(dirname(target), 'r')
-  fsyncSync(folder)
-  closeSync(folder)
+  sync(dirname(target))
 }

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
+import { records } from '#indices/record.ts'
+import { identity, recordDoc, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { testFolder } from '#test/support/test-folder.ts'
-import { placeRows, writeBatch } from './commit.ts'
+import { turn } from '#test/support/wait.ts'
+import { rewriteDocuments, writeBatch, writeDocuments } from './commit.ts'
 import { inMemory, openOrCreate, type SqliteConnection } from './connection.ts'
 import { getPublished, inTransaction } from './meta.ts'
 import { openSqlite } from './open-sqlite.ts'
@@ -45,6 +47,7 @@ describe('writeBatch', () => {
     connection.db.run('PRAGMA max_page_count = 1000000')
     await write()
     expect(getPublished(connection)?.height).toBe(2_500)
+    expect(connection.row('SELECT count(*), max("height") FROM "blocks"')).toEqual([2_501n, 2_500n])
     connection.close()
     await store.close()
   })
@@ -54,15 +57,11 @@ describe('writeBatch', () => {
     await store.create()
     const writer = await store.takeOver(identity)
     await commitBatch(writer, tellingBatch(0, 0))
-    let committed = false
-    const commit = commitBatch(writer, tellingBatch(1, 5_000)).then(() => {
-      committed = true
-    })
+    const commit = commitBatch(writer, tellingBatch(1, 5_000))
     let served = 0
-    while (!committed) {
-      const height = await store.read(async ({ at }) => at.height)
-      if (!committed && height === 0) served += 1
-      await new Promise(done => setImmediate(done))
+    while (Bun.peek.status(commit) === 'pending') {
+      if ((await store.read(async ({ at }) => at.height)) === 0) served += 1
+      await turn()
     }
     await commit
     expect(served).toBeGreaterThan(5)
@@ -71,20 +70,22 @@ describe('writeBatch', () => {
   })
 })
 
-test('placeRows: an occupied position is an error, or is overwritten with `replace`', () => {
+test('writeDocuments: a place that another row has is an error, and a repair gives it to the new row', () => {
   inMemory(connection => {
-    const table = 'records.places'
-    connection.db.run(`CREATE TABLE "${table}" ("place" INTEGER PRIMARY KEY, "row" INTEGER NOT NULL) STRICT`)
-    const first = placeRows(connection, table, { replace: false })
-    first.add([5n], 1n)
-    first.end()
-    const again = placeRows(connection, table, { replace: false })
-    again.add([5n], 2n)
-    expect(() => again.end()).toThrow('UNIQUE constraint failed')
-    const replacing = placeRows(connection, table, { replace: true })
-    replacing.add([5n, 4n], 3n)
-    replacing.add([5n], 4n)
-    replacing.end()
-    expect(connection.rows(`SELECT * FROM "${table}" ORDER BY 1`).map(String)).toEqual(['4,3', '5,4'])
+    for (const { sql } of schema) connection.db.run(sql)
+    const list = (): readonly string[] =>
+      connection
+        .rows(
+          'SELECT p."place", r."index" FROM "records.places" AS p JOIN "records" AS r ON r."_row" = p."row" ORDER BY 1',
+        )
+        .map(String)
+    const docs = Array.from({ length: 9 }, (_, index) => recordDoc(1, index, { places: [BigInt(index)] }))
+    writeDocuments(connection, records, docs.toReversed())
+    const places = docs.map((_, index) => `${index},${index}`)
+    expect(list()).toEqual(places)
+    const doc = recordDoc(1, 9, { places: [8n, 4n, 9n] })
+    expect(() => writeDocuments(connection, records, [doc])).toThrow('UNIQUE constraint failed')
+    rewriteDocuments(connection, { put: [{ index: records, doc }], remove: [], unplace: [] })
+    expect(list()).toEqual(places.with(4, '4,9').with(8, '8,9').concat('9,9'))
   })
 })

@@ -2,84 +2,87 @@ import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { formatId } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
-import { type AnyIndex, historyIndices, type StateChange, type StateIndex, stateIndices } from '#indices/registry.ts'
+import { type AnyIndex, historyIndices, type StateChange, type StateIndex } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Batch, Published, Rewrite } from '#store/port.ts'
 import { yieldEventLoop } from '#time/clock.ts'
 import { UNDO_LIMITS } from '../batch.ts'
 import type { Cell, SqliteConnection } from './connection.ts'
-import { fromText, getPublished, putPublished } from './meta.ts'
-import { columnList, idOfKey, keyCells, keyCondition, keyList, perTable, toRow } from './rows.ts'
-import { createTable, quoted, ROW, type SqlTable } from './tables.ts'
+import { getPublished, parsePublished, putPublished } from './meta.ts'
+import { columnList, idOfKey, keyCells, keyCondition, keyList, parsePlaces, perTable, toRow } from './rows.ts'
+import { getTable, quoted, ROW, requireIndex, type SqlTable } from './tables.ts'
+
+/** Documents that are written together: some 5 ms, after which other requests of the process get a turn. */
+const SLICE = 1_000
 
 /** Writes a batch and publishes its end, within the caller's transaction. */
 export async function writeBatch(connection: SqliteConnection, batch: Batch): Promise<void> {
-  let count = 0
-  // Rows written before other requests of the process get a turn: some 5 ms.
-  const pause = (): Promise<void> | undefined => (++count % 1_000 === 0 ? yieldEventLoop() : undefined)
-  for (const [index, docs] of [
-    [blocks, batch.blocks],
-    [transactions, batch.transactions],
-    [records, batch.records],
-  ] as const) {
-    const rows = historyRows(connection, index)
-    for (const doc of docs) {
-      rows.add(doc)
-      await pause()
+  let written = 0
+  for (const [index, docs] of sliceBatch(batch)) {
+    if (written + docs.length > SLICE) {
+      await yieldEventLoop()
+      written = 0
     }
-    rows.end()
+    writeDocuments(connection, index, docs)
+    written += docs.length
   }
-  for (const [index, docs] of changesByTable(batch.changes))
-    for (const doc of docs) {
-      upsert(connection, createTable(index), doc)
-      await pause()
-    }
   putPublished(connection, batch.end)
 }
 
 /**
- * The documents that a batch changes, by index and in the order of their ids. Neighbours in a table share a
- * page, so that writing takes half as long as in any other order.
+ * All documents of a batch in the order of writing. Those of state are in the order of their ids: neighbours in a table
+ * share a page, so that writing takes half as long as in any other order.
  */
-export function changesByTable(
-  changes: readonly StateChange[],
-): ReadonlyMap<StateIndex, readonly StateChange['doc'][]> {
-  const tables = new Map<StateIndex, StateChange['doc'][]>()
-  for (const { index, doc } of changes) {
-    const docs = tables.get(index)
-    if (docs === undefined) tables.set(index, [doc])
-    else docs.push(doc)
-  }
-  for (const docs of tables.values()) docs.sort((a, b) => (a.id < b.id ? -1 : 1))
-  return tables
+export function* sliceBatch(batch: Batch): Generator<readonly [AnyIndex, readonly object[]], void, void> {
+  yield* slice(blocks, batch.blocks)
+  yield* slice(transactions, batch.transactions)
+  yield* slice(records, batch.records)
+  for (const [index, changes] of Map.groupBy(batch.changes, change => change.index))
+    yield* slice(
+      index,
+      changes.map(({ doc }) => doc).sort((a, b) => (a.id < b.id ? -1 : 1)),
+    )
 }
 
-const insertSql = (table: SqlTable): string =>
-  `INSERT INTO ${quoted(table.name)} (${columnList(table)}) VALUES (?${', ?'.repeat(table.head.length + table.columns.length - 1)})`
+function* slice(
+  index: AnyIndex,
+  docs: readonly object[],
+): Generator<readonly [AnyIndex, readonly object[]], void, void> {
+  for (let at = 0; at < docs.length; at += SLICE) yield [index, docs.slice(at, at + SLICE)]
+}
 
-/**
- * Writes history documents and their places; places may be written as late as `end`. With `replace`, a place that another
- * row has moves to the new row.
- */
-export function historyRows(
+/** Writes new documents of history, and documents of state in place of any with the same id. */
+export function writeDocuments(connection: SqliteConnection, index: AnyIndex, docs: readonly object[]): void {
+  if (index.kind === 'history') insertHistory(connection, { index, replace: false }, docs)
+  else for (const doc of docs) upsert(connection, index, doc)
+}
+
+const insertSql = perTable(
+  table =>
+    `INSERT INTO ${quoted(table.name)} (${columnList(table)}) VALUES (?${', ?'.repeat(table.head.length + table.columns.length - 1)})`,
+)
+
+/** Writes history documents and their places. With `replace`, a place that another row has moves to the new row. */
+function insertHistory(
   connection: SqliteConnection,
-  index: Index,
-  { replace = false } = {},
-): { add(doc: object): void; end(): void } {
-  const table = createTable(index)
+  { index, replace }: { readonly index: Index; readonly replace: boolean },
+  docs: readonly object[],
+): void {
+  const table = getTable(index)
   const insert = connection.statement(insertSql(table))
-  if (table.places === undefined) return { add: doc => void insert.run(...toRow(table, doc)), end: () => undefined }
-  const placed = placeRows(connection, table.places, { replace })
-  return {
-    add: doc => {
-      const { lastInsertRowid } = insert.run(...toRow(table, doc))
-      placed.add((doc as { readonly places: readonly bigint[] }).places, BigInt(lastInsertRowid))
-    },
-    end: placed.end,
+  const placed: PlaceRow[] = []
+  for (const doc of docs) {
+    const { lastInsertRowid } = insert.run(...toRow(table, doc))
+    if (table.places === undefined) continue
+    const row = BigInt(lastInsertRowid)
+    for (const place of (doc as { readonly places: readonly bigint[] }).places)
+      placed.push({ near: Number(place), place, row })
   }
+  if (table.places !== undefined) placeRows(connection, { table: table.places, replace }, placed)
 }
 
-export function upsert(connection: SqliteConnection, table: SqlTable, doc: object): void {
+export function upsert(connection: SqliteConnection, index: Index, doc: object): void {
+  const table = getTable(index)
   upsertCells(connection, table, toRow(table, doc))
 }
 
@@ -99,43 +102,27 @@ const TOGETHER = 8
 type PlaceRow = { readonly near: number; readonly place: bigint; readonly row: bigint }
 
 /**
- * Writes rows of a table of places, several at once, in the order of the table; `end` writes the remaining ones. A row's
- * lists are far apart in the table, but those of a thousand rows are close together. Sorted, with eight places per
- * statement, they take 0.4 times as long as one by one. With `replace`, a place that another row has moves to the new
- * row; if several new rows have it, the last one gets it.
+ * Writes rows of a table of places, several at once, in the order of the table. A row's lists are far apart in the table,
+ * but those of a thousand rows are close together. Sorted, with eight places per statement, they take 0.4 times as long as
+ * one by one.
  */
-export function placeRows(
+function placeRows(
   connection: SqliteConnection,
-  table: string,
-  { replace }: { readonly replace: boolean },
-): { add(places: readonly bigint[], row: bigint): void; end(): void } {
+  { table, replace }: { readonly table: string; readonly replace: boolean },
+  rows: PlaceRow[],
+): void {
   const verb = replace ? 'INSERT OR REPLACE' : 'INSERT'
-  const statementOf = (rows: number) =>
-    connection.statement(`${verb} INTO ${quoted(table)} ("place", "row") VALUES (?, ?)${', (?, ?)'.repeat(rows - 1)}`)
-  const [several, one] = [statementOf(TOGETHER), statementOf(1)]
-  let collected: PlaceRow[] = []
-  const end = (): void => {
-    const sorted = collected.sort((a, b) => a.near - b.near || (a.place < b.place ? -1 : Number(a.place > b.place)))
-    collected = []
-    const whole = sorted.length - (sorted.length % TOGETHER)
+  const prepareInsert = (count: number) =>
+    connection.statement(`${verb} INTO ${quoted(table)} ("place", "row") VALUES (?, ?)${', (?, ?)'.repeat(count - 1)}`)
+  const [several, one] = [prepareInsert(TOGETHER), prepareInsert(1)]
+  rows.sort((a, b) => a.near - b.near || (a.place < b.place ? -1 : Number(a.place > b.place)))
+  const whole = rows.length - (rows.length % TOGETHER)
+  for (let at = 0; at < whole; at += TOGETHER) {
     const cells: bigint[] = []
-    for (let at = 0; at < whole; at += 1) {
-      const { place, row } = sorted[at] as PlaceRow
-      cells.push(place, row)
-      if (cells.length < 2 * TOGETHER) continue
-      several.run(...cells)
-      cells.length = 0
-    }
-    for (const { place, row } of sorted.slice(whole)) one.run(place, row)
+    for (const { place, row } of rows.slice(at, at + TOGETHER)) cells.push(place, row)
+    several.run(...cells)
   }
-  return {
-    add: (places, row) => {
-      for (const place of places) collected.push({ near: Number(place), place, row })
-      // Some 4 ms.
-      if (collected.length >= 2_000) end()
-    },
-    end,
-  }
+  for (const { place, row } of rows.slice(whole)) one.run(place, row)
 }
 
 /** Corrects documents, within the caller's transaction. */
@@ -143,24 +130,22 @@ export function rewriteDocuments(connection: SqliteConnection, { put, remove, un
   for (const place of unplace) removePlace(connection, place)
   for (const { index, id } of remove) removeDocument(connection, index, id)
   for (const { index, doc } of put) {
-    if (index.kind === 'state') upsert(connection, createTable(index), doc)
+    if (index.kind === 'state') upsert(connection, index, doc)
     else {
       removeDocument(connection, index, doc.id)
       // If another row has one of its places, that row is wrong there and is corrected separately.
-      const rows = historyRows(connection, index, { replace: true })
-      rows.add(doc)
-      rows.end()
+      insertHistory(connection, { index, replace: true }, [doc])
     }
   }
 }
 
 function removePlace(connection: SqliteConnection, place: bigint): void {
-  const { places } = createTable(records)
+  const { places } = getTable(records)
   if (places !== undefined) connection.statement(`DELETE FROM ${quoted(places)} WHERE "place" = ?`).run(place)
 }
 
 function removeDocument(connection: SqliteConnection, index: AnyIndex, id: string): void {
-  const table = createTable(index)
+  const table = getTable(index)
   const key = keyCells(table, id)
   if (key === undefined) return
   for (const place of placesOfRow(connection, table, key)) removePlace(connection, place)
@@ -170,7 +155,7 @@ function removeDocument(connection: SqliteConnection, index: AnyIndex, id: strin
 /** Removes blocks above a height, and their transactions and records. */
 export function deleteHistory(connection: SqliteConnection, height: number): void {
   for (const index of historyIndices) {
-    const table = createTable(index)
+    const table = getTable(index)
     const [column = ''] = table.key
     const position = [height + 1, 0, 0].slice(0, table.position.length) as Parameters<typeof formatId>
     const [first = null] = keyCells(table, formatId(...position)) ?? []
@@ -186,10 +171,8 @@ function placesOfRow(connection: SqliteConnection, table: SqlTable, key: readonl
   const [row, blob] =
     connection.row(`SELECT "${ROW}", "places" FROM ${quoted(name)} WHERE ${keyCondition(table)}`, ...key) ?? []
   if (row === undefined || !(blob instanceof Uint8Array)) return []
-  const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
-  const said = Array.from({ length: blob.length >> 3 }, (_, at) => view.getBigInt64(at * 8))
   const sql = `SELECT 1 FROM ${quoted(places)} WHERE "place" = ? AND "row" = ?`
-  return said.filter(place => connection.row(sql, place, row) !== undefined)
+  return parsePlaces(blob).filter(place => connection.row(sql, place, row) !== undefined)
 }
 
 /**
@@ -249,7 +232,7 @@ const formatUndo = (changes: readonly StateChange[]): string =>
   JSON.stringify(
     changes.map(({ index, doc, before }): UndoEntry => {
       if (before === undefined) return [index.name, doc.id]
-      return [index.name, doc.id, toRow(createTable(index), before).map(writeCell)]
+      return [index.name, doc.id, toRow(getTable(index), before).map(writeCell)]
     }),
   )
 
@@ -264,8 +247,6 @@ function readCell(text: string | null): Cell {
   if (text.startsWith('"')) return text.slice(1)
   return text.startsWith('x') ? Buffer.from(text.slice(1), 'base64') : BigInt(text)
 }
-
-const byName = new Map<string, StateIndex>(stateIndices.map(index => [index.name, index]))
 
 /**
  * Reverts batches until the end is at `height` or below, within the caller's transaction. undefined: the kept
@@ -283,7 +264,7 @@ export function takeBack(connection: SqliteConnection, height: number): Publishe
   db.run('SAVEPOINT back')
   while (end.height > height) {
     const reverted = revertLast(connection, end.height)
-    end = reverted && fromText(reverted.before)
+    end = reverted && parsePublished(reverted.before)
     if (end === undefined) return undo()
   }
   deleteHistory(connection, end.height)
@@ -304,16 +285,11 @@ export function revertLast(
   if (last !== BigInt(height)) return undefined
   const all = JSON.parse(String(documents)) as readonly UndoEntry[]
   for (const [name, id, cells] of all) {
-    const index = indexNamed(name)
+    const index = requireIndex(name)
     if (cells === undefined) removeDocument(connection, index, id)
-    else upsertCells(connection, createTable(index), cells.map(readCell))
+    else upsertCells(connection, getTable(index), cells.map(readCell))
   }
   connection.statement(SQL.remove).run(last)
-  return { before: String(before), changed: all.map(([name, id]) => [indexNamed(name), id]) }
-}
-
-export function indexNamed(name: string): StateIndex {
-  const index = byName.get(name)
-  if (index === undefined) throw new TypeError(`The undo data names an unknown index '${name}'.`)
-  return index
+  // The documents of state alone are kept.
+  return { before: String(before), changed: all.map(([name, id]) => [requireIndex(name) as StateIndex, id]) }
 }

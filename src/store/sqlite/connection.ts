@@ -85,6 +85,18 @@ export function guarded<T>(name: string, work: () => T): T {
   }
 }
 
+/** The result of `work`; undefined if it fails because of damage. */
+export function unlessDamaged<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (isDamage(error)) return undefined
+    throw error
+  }
+}
+
+export const isDamage = (error: unknown): boolean => error instanceof Failure && error.kind === 'damaged'
+
 type Prepared = Statement<unknown, Cell[]>
 
 /** Identity of the file, independent of its path. */
@@ -112,8 +124,9 @@ export type SqliteConnection = {
   readonly numberRows: (sql: string, ...cells: Cell[]) => Cell[][]
   /** Whether the path still leads to the open file. A store's file never shrinks. */
   readonly isInPlace: () => boolean
-  /** Rolls back an open transaction, and frees statements and file. */
+  /** Rolls back an open transaction, and frees statements and file; so does the end of `using`. */
   readonly close: () => void
+  readonly [Symbol.dispose]: () => void
 }
 
 /** Whether the file exists. Throws Failure for a path to anything but a file: opening a pipe would block. */
@@ -141,12 +154,13 @@ function findStats(path: string, name: string) {
 export const openReader = (path: string, name: string): SqliteConnection | undefined =>
   guarded(name, () => {
     if (!exists(path, name)) return undefined
-    const connection = connect(path, name, new Database(path, { readonly: true, safeIntegers: true }))
-    // KiB. Further pages are in the system's cache anyway.
-    connection.db.run('PRAGMA cache_size = -4000')
-    return connection
+    return configure(connect(path, name, new Database(path, { readonly: true, safeIntegers: true })), db => {
+      // KiB. Further pages are in the system's cache anyway.
+      db.run('PRAGMA cache_size = -4000')
+    })
   })
 
+/** Opens for writing; undefined: no file. */
 export const openWriter = (path: string, name: string): SqliteConnection | undefined =>
   guarded(name, () => (exists(path, name) ? openOrCreate(path, name) : undefined))
 
@@ -154,30 +168,36 @@ export const openWriter = (path: string, name: string): SqliteConnection | undef
 export const openOrCreate = (path: string, name: string): SqliteConnection =>
   guarded(name, () => {
     if (!exists(path, name)) createFile(path)
-    const connection = connect(path, name, new Database(path, { readwrite: true, safeIntegers: true }))
-    const { db } = connection
-    // After a kill, another process may be reading the log into the file; all later statements handle that themselves.
-    db.run('PRAGMA busy_timeout = 2000')
-    // The log outlives the last writer: without it a reader without write permission could not open the file.
-    db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
-    // KiB. A batch's pages should stay in memory until it commits.
-    db.run('PRAGMA cache_size = -32000')
-    // A returned commit is in the system's page cache, so it survives the death of the process. Power loss may revert
-    // the last commits, whole ones only: the log is synced before each checkpoint (sqlite.org/wal.html).
-    db.run('PRAGMA synchronous = NORMAL')
-    // The log is truncated to this size after a checkpoint; a long batch may temporarily need more.
-    db.run(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
-    db.run('PRAGMA busy_timeout = 0')
-    return connection
+    return configure(connect(path, name, new Database(path, { readwrite: true, safeIntegers: true })), db => {
+      // After a kill, another process may be reading the log into the file; all later statements handle that themselves.
+      db.run('PRAGMA busy_timeout = 2000')
+      // The log outlives the last writer: without it a reader without write permission could not open the file.
+      db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
+      // KiB. A batch's pages should stay in memory until it commits.
+      db.run('PRAGMA cache_size = -32000')
+      // A returned commit is in the system's page cache, so it survives the death of the process. Power loss may revert
+      // the last commits, whole ones only: the log is synced before each checkpoint (sqlite.org/wal.html).
+      db.run('PRAGMA synchronous = NORMAL')
+      // The log is truncated to this size after a checkpoint; a long batch may temporarily need more.
+      db.run(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
+      db.run('PRAGMA busy_timeout = 0')
+    })
   })
 
-export function inMemory<T>(work: (connection: SqliteConnection) => T): T {
-  const connection = connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
+/** The connection, which is closed if `work` fails: the first statements tell whether the file is a database. */
+function configure(connection: SqliteConnection, work: (db: Database) => void): SqliteConnection {
   try {
-    return work(connection)
-  } finally {
+    work(connection.db)
+    return connection
+  } catch (error) {
     connection.close()
+    throw error
   }
+}
+
+export function inMemory<T>(work: (connection: SqliteConnection) => T): T {
+  using connection = connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
+  return work(connection)
 }
 
 function connect(path: string, name: string, db: Database): SqliteConnection {
@@ -201,6 +221,15 @@ function connect(path: string, name: string, db: Database): SqliteConnection {
     }
   const rows = reading(prepared, true)
   const opened = findStats(path, name)
+  const close = (): void => {
+    if (db.inTransaction) db.run('ROLLBACK')
+    // A statement that is not finalized keeps the file open.
+    for (const known of [prepared, preparedNumbers]) {
+      for (const each of known.values()) each.finalize()
+      known.clear()
+    }
+    db.close()
+  }
   return {
     db,
     file: { ino: opened?.ino, dev: opened?.dev },
@@ -212,14 +241,7 @@ function connect(path: string, name: string, db: Database): SqliteConnection {
     rows,
     numberRows: reading(preparedNumbers, false),
     row: (sql, ...cells) => rows(sql, ...cells)[0],
-    close: () => {
-      if (db.inTransaction) db.run('ROLLBACK')
-      // A statement that is not finalized keeps the file open.
-      for (const known of [prepared, preparedNumbers]) {
-        for (const each of known.values()) each.finalize()
-        known.clear()
-      }
-      db.close()
-    },
+    close,
+    [Symbol.dispose]: close,
   }
 }

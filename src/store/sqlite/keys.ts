@@ -8,8 +8,8 @@ import {
   parseNameAndNote,
   type StoredKey,
 } from '#store/keys-port.ts'
-import { type Cell, openReader, openWriter, type SqliteConnection } from './connection.ts'
-import { getKeyChanges, inTransaction, putKeyChanges } from './meta.ts'
+import { type Cell, openReader, openWriter, type SqliteConnection, unlessDamaged } from './connection.ts'
+import { getMeta, inTransaction, putMeta } from './meta.ts'
 import type { Readers } from './readers.ts'
 import { inspect } from './schema.ts'
 
@@ -17,12 +17,12 @@ import { inspect } from './schema.ts'
 const KEPT = 1_000
 
 /** The changes of keys, oldest first. A line has a random token, which no other file has, and the id of the key. */
-const readLines = (connection: SqliteConnection): readonly string[] => getKeyChanges(connection)?.split('\n') ?? []
+const readLines = (connection: SqliteConnection): readonly string[] => getMeta(connection, 'keys')?.split('\n') ?? []
 
 /** Notes that keys change, in the transaction that changes them. */
 function noteKeyChanges(connection: SqliteConnection, ids: readonly string[]): void {
   const lines = ids.slice(-KEPT).map(id => `${crypto.randomUUID().slice(0, 18)} ${id}`)
-  putKeyChanges(connection, [...readLines(connection), ...lines].slice(-KEPT).join('\n'))
+  putMeta(connection, 'keys', [...readLines(connection), ...lines].slice(-KEPT).join('\n'))
 }
 
 /** The token of the last change; '' when none was noted yet. */
@@ -91,15 +91,6 @@ function findReadable(from: number, read: (number: number) => unknown): number |
 
 const formatKeyId = (number: number): string => number.toString(16).padStart(DIGITS, '0')
 
-function unlessDamaged<T>(work: () => T): T | undefined {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'damaged') return undefined
-    throw error
-  }
-}
-
 /** Number of keys that one read returns: it takes some milliseconds, in which the thread answers no request. */
 const PAGE = 1_000
 const COLUMNS = '"id", "hash", "name", "perSecond", "perDay", "created", "expires", "revoked"'
@@ -116,18 +107,12 @@ export function createKeyStore(
   /** undefined: there is no store. */
   const writing = async <T>(work: (connection: SqliteConnection) => T): Promise<T | undefined> => {
     mayWrite()
-    const connection = openWriter(path, name)
-    if (connection === undefined) return undefined
-    try {
-      return inspect(connection, name) === 'empty'
-        ? undefined
-        : await inTransaction(connection, name, () => {
-            requireTable(connection, name)
-            return work(connection)
-          })
-    } finally {
-      connection.close()
-    }
+    using connection = openWriter(path, name)
+    if (connection === undefined || inspect(connection, name) === 'empty') return undefined
+    return await inTransaction(connection, name, () => {
+      requireTable(connection, name)
+      return work(connection)
+    })
   }
   const change: KeyStore['change'] = async (id, terms) => {
     const changed = await writing(connection => {
@@ -170,14 +155,10 @@ export function createKeyStore(
 
 /** Reads a file of any version and in any state, without the checks of other reads. */
 function salvageKeys(path: string, name: string) {
-  const connection = openReader(path, name)
+  using connection = openReader(path, name)
   if (connection === undefined) throw absentStore(name)
-  try {
-    const { rows, isWhole } = salvageRows(connection)
-    return { keys: rows.map(fromCells), isWhole }
-  } finally {
-    connection.close()
-  }
+  const { rows, isWhole } = salvageRows(connection)
+  return { keys: rows.map(fromCells), isWhole }
 }
 
 function insertKeys(connection: SqliteConnection, keys: readonly StoredKey[]): true {

@@ -6,39 +6,39 @@ import { otherVersion, RUN_REPAIR, requireDerivation } from '#store/failures.ts'
 import type { Identity, Published } from '#store/port.ts'
 import { asRecord, isCount, parsePublishedRecord } from '../published.ts'
 import { isBusy, type SqliteConnection, toSqliteFailure } from './connection.ts'
-import { createTable, fingerprint, quoted } from './tables.ts'
+import { fingerprint, getTable, quoted } from './tables.ts'
 
 /** The writer: `token` distinguishes take-overs; the other members are for messages. */
 export type Owner = { readonly token: string; readonly pid: number; readonly since: string }
 
-type MetaKey = 'schema' | 'identity' | 'published' | 'writer' | 'mending' | 'keys'
+/** `mark` and `unsent` are those of a state file, the others those of a store. */
+type MetaKey = 'schema' | 'identity' | 'published' | 'writer' | 'mending' | 'keys' | 'mark' | 'unsent'
 
 /** `beside`: the name of an attached store. */
 type Database = 'main' | 'beside'
 
-function get(connection: SqliteConnection, key: MetaKey, database: Database = 'main'): string | undefined {
+export function getMeta(connection: SqliteConnection, key: MetaKey, database: Database = 'main'): string | undefined {
   const value = connection.row(`SELECT "value" FROM ${database}."meta" WHERE "key" = ?`, key)?.[0]
   return typeof value === 'string' ? value : undefined
 }
-function put(connection: SqliteConnection, key: MetaKey, value: string): void {
-  connection
-    .statement(
-      'INSERT INTO "meta" ("key", "value") VALUES (?, ?) ON CONFLICT ("key") DO UPDATE SET "value" = excluded."value"',
-    )
-    .run(key, value)
+
+export function putMeta(connection: SqliteConnection, key: MetaKey, value: string): void {
+  connection.statement('INSERT OR REPLACE INTO "meta" ("key", "value") VALUES (?, ?)').run(key, value)
 }
 
 export function getPublished(connection: SqliteConnection, database?: Database): Published | undefined {
-  const text = get(connection, 'published', database)
-  return text === undefined ? orLost(connection, 'published', database) : (fromText(text) ?? unreadable('published'))
+  const text = getMeta(connection, 'published', database)
+  return text === undefined
+    ? orLost(connection, 'published', database)
+    : (parsePublished(text) ?? unreadable('published'))
 }
 export const putPublished = (connection: SqliteConnection, published: Published): void =>
-  put(connection, 'published', toText(published))
+  putMeta(connection, 'published', formatPublished(published))
 
-export const toText = ({ height, hash, time, lib, proved }: Published): string =>
+export const formatPublished = ({ height, hash, time, lib, proved }: Published): string =>
   JSON.stringify({ height, hash, time: String(time), lib, proved })
 /** undefined: the text is not a published record. */
-export const fromText = (text: string): Published | undefined => parsePublishedRecord(tryParseJson(text))
+export const parsePublished = (text: string): Published | undefined => parsePublishedRecord(tryParseJson(text))
 
 function unreadable(key: MetaKey): never {
   throw new Failure('damaged', `The record '${key}' in the table meta of the store cannot be read.`, {
@@ -48,7 +48,7 @@ function unreadable(key: MetaKey): never {
 
 /** Without blocks there never was a record; with blocks it was lost. */
 function orLost(connection: SqliteConnection, key: MetaKey, database: Database = 'main'): undefined {
-  const { name } = createTable(blocks)
+  const { name } = getTable(blocks)
   const isThere = connection.row(`SELECT 1 FROM ${database}.sqlite_schema WHERE "type" = 'table' AND "name" = ?`, name)
   if (isThere === undefined || connection.row(`SELECT 1 FROM ${database}.${quoted(name)} LIMIT 1`) === undefined)
     return undefined
@@ -57,18 +57,14 @@ function orLost(connection: SqliteConnection, key: MetaKey, database: Database =
   })
 }
 
-/** The text about the last changes of API keys (`keys.ts`); undefined: none was noted. */
-export const getKeyChanges = (connection: SqliteConnection): string | undefined => get(connection, 'keys')
-export const putKeyChanges = (connection: SqliteConnection, text: string): void => put(connection, 'keys', text)
-
 /** An unfinished repair is changing the published data: the store must not be read or loaded. */
 export const isUnderRepair = (connection: SqliteConnection): boolean =>
-  (get(connection, 'mending') ?? 'false') !== 'false'
+  (getMeta(connection, 'mending') ?? 'false') !== 'false'
 export const putUnderRepair = (connection: SqliteConnection, isUnderRepair: boolean): void =>
-  put(connection, 'mending', String(isUnderRepair))
+  putMeta(connection, 'mending', String(isUnderRepair))
 
 export function getIdentity(connection: SqliteConnection, database?: Database): Identity | undefined {
-  const text = get(connection, 'identity', database)
+  const text = getMeta(connection, 'identity', database)
   return text === undefined
     ? orLost(connection, 'identity', database)
     : (parseIdentity(tryParseJson(text)) ?? unreadable('identity'))
@@ -76,7 +72,7 @@ export function getIdentity(connection: SqliteConnection, database?: Database): 
 
 /** Like `getIdentity`, but undefined also if the record is lost or damaged. */
 export function readableIdentity(connection: SqliteConnection): Identity | undefined {
-  const text = get(connection, 'identity')
+  const text = getMeta(connection, 'identity')
   return text === undefined ? undefined : parseIdentity(tryParseJson(text))
 }
 
@@ -88,26 +84,23 @@ function parseIdentity(value: unknown): Identity | undefined {
 }
 
 export const putIdentity = (connection: SqliteConnection, { chainId, genesis, derivation }: Identity): void =>
-  put(connection, 'identity', JSON.stringify({ chainId, genesis, derivation }))
+  putMeta(connection, 'identity', JSON.stringify({ chainId, genesis, derivation }))
 
 export function getOwner(connection: SqliteConnection): Owner | undefined {
-  const text = get(connection, 'writer')
+  const text = getMeta(connection, 'writer')
   const { token, pid, since } = asRecord(text === undefined ? undefined : tryParseJson(text)) ?? {}
   return typeof token === 'string' && typeof pid === 'number' && typeof since === 'string'
     ? { token, pid, since }
     : undefined
 }
 export const putOwner = (connection: SqliteConnection, owner: Owner): void =>
-  put(connection, 'writer', JSON.stringify(owner))
+  putMeta(connection, 'writer', JSON.stringify(owner))
 
-export const putFingerprint = (connection: SqliteConnection): void => put(connection, 'schema', fingerprint)
-
-/** The fingerprint of the schema that the file records; undefined: none. */
-export const getFingerprint = (connection: SqliteConnection): string | undefined => get(connection, 'schema')
+export const putFingerprint = (connection: SqliteConnection): void => putMeta(connection, 'schema', fingerprint)
 
 /** Throws 'conflict' when the file was made with a different schema. */
 export function checkFingerprint(connection: SqliteConnection, name: string): void {
-  const stored = getFingerprint(connection)
+  const stored = getMeta(connection, 'schema')
   if (stored !== fingerprint) throw otherVersion(name, `schema ${stored}, but this process reads ${fingerprint}`)
 }
 
@@ -142,6 +135,7 @@ export async function inTransaction<T>(
   }
 }
 
+/** Retries `attempt` while SQLite refuses it as busy. */
 export async function whileBusy<T>(name: string, attempt: () => T): Promise<T> {
   const until = performance.now() + TIMEOUT_MS
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {

@@ -11,6 +11,7 @@ import { findSchemaDifferences, inspect } from './schema.ts'
 import { quoted, schema } from './tables.ts'
 import { refuseSecond } from './writer.ts'
 
+/** Tables that keep their rows. */
 const KEPT = new Set(['meta', 'keys'])
 
 /**
@@ -43,6 +44,7 @@ const listTables = (connection: SqliteConnection, database: string) =>
 const readColumnNames = (connection: SqliteConnection, table: string): ReadonlySet<string> =>
   new Set(connection.rows('SELECT name FROM pragma_table_info(?)', table).map(([name]) => String(name)))
 
+/** Gives a kept table this version's definition. */
 function remake(connection: SqliteConnection, name: string): void {
   const { db } = connection
   const sql = schema.find(object => object.name === name)?.sql
@@ -93,7 +95,7 @@ export function createSqliteMigration({ path, name, source, open }: Parts): Migr
       let unlock = (): void => {}
       try {
         unlock = acquireLock(path, name) ?? refuseSecond(connection, name)
-        await catchUp(guarded(name, () => getPublished(connection))?.height ?? -1)
+        await catchUp(getPublished(connection)?.height ?? -1)
         guarded(name, () => connection.statement('ATTACH ? AS beside').run(besidePath))
         await inTransaction(connection, name, () => replaceTables(connection))
       } finally {
@@ -115,14 +117,9 @@ const nothing = (name: string): Failure =>
   new Failure('conflict', `${name}: there is nothing to migrate.`, { help: "Run: 'iostlens indices create'." })
 
 function reading<T>(path: string, name: string, work: (connection: SqliteConnection) => T): T {
-  const connection = openReader(path, name)
-  if (connection === undefined) throw nothing(name)
-  try {
-    if (inspect(connection, name) === 'empty') throw nothing(name)
-    return guarded(name, () => work(connection))
-  } finally {
-    connection.close()
-  }
+  using connection = openReader(path, name)
+  if (connection === undefined || inspect(connection, name) === 'empty') throw nothing(name)
+  return work(connection)
 }
 
 function planFileMigration(connection: SqliteConnection): Pick<MigrationPlan, 'way' | 'reasons'> {

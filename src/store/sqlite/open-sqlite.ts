@@ -1,6 +1,12 @@
 import { dirname, resolve } from 'node:path'
 import { Failure, getErrorMessage } from '#failure/failure.ts'
-import { derivationDifferences } from '#store/identity.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
+import { blockId, transactionId } from '#indices/list.ts'
+import type { AnyIndex } from '#indices/registry.ts'
+import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import { type TransactionDoc, transactions } from '#indices/transaction.ts'
+import { derivationDifferences, rebuildIdentity } from '#store/identity.ts'
+import type { RestoreOutcome } from '#store/maintain-port.ts'
 import { createFolder, describeRefusal, readDisk } from '#store/own-files.ts'
 import {
   type CallEnd,
@@ -12,17 +18,30 @@ import {
 } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import { copyStore } from './backup.ts'
-import { guarded, openOrCreate, openReader, type SqliteConnection } from './connection.ts'
+import { findUndoHeight } from './commit.ts'
+import { openOrCreate, openReader, openWriter, type SqliteConnection, unlessDamaged } from './connection.ts'
 import { createKeyStore } from './keys.ts'
-import { checkVersion, getIdentity, getPublished, inTransaction, readableIdentity, whileBusy } from './meta.ts'
+import { acquireLock } from './lock.ts'
+import {
+  checkVersion,
+  getIdentity,
+  getPublished,
+  inTransaction,
+  putIdentity,
+  putPublished,
+  putUnderRepair,
+  readableIdentity,
+  whileBusy,
+} from './meta.ts'
 import { createSqliteMigration } from './migration.ts'
 import { createFileGuard, createReaders, holdView, type Readers } from './readers.ts'
-import { restoreRecord } from './restore.ts'
 import { noteLayout } from './rows.ts'
 import { createMissing, everythingMissing, findSchemaDifferences, inspect } from './schema.ts'
+import { getTable, quoted } from './tables.ts'
 import { farBatches, type WritingThreads } from './threads/far-batches.ts'
 import { getUsagePath, openSqliteUsage } from './usage.ts'
-import { takeOverStore } from './writer.ts'
+import { getById, lastBlock } from './view.ts'
+import { refuseSecond, takeOverStore } from './writer.ts'
 
 type SqliteOptions = {
   /** Path of the file; `create` makes its folder. */
@@ -133,15 +152,11 @@ async function create(path: string, name: string): Promise<void> {
       help: `${describeRefusal(folder) ?? 'Set --store to a file in a folder that this user may create'}.`,
     })
   }
-  const connection = openOrCreate(path, name)
-  try {
-    // Runs before anything is changed, because the file may be another program's.
-    inspect(connection, name)
-    await whileBusy(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
-    await inTransaction(connection, name, () => createMissing(connection, name))
-  } finally {
-    connection.close()
-  }
+  using connection = openOrCreate(path, name)
+  // Runs before anything is changed, because the file may be another program's.
+  inspect(connection, name)
+  await whileBusy(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
+  await inTransaction(connection, name, () => createMissing(connection, name))
 }
 
 function compare(
@@ -149,11 +164,64 @@ function compare(
   name: string,
   differences: (connection: SqliteConnection) => readonly StoreDifference[],
 ): readonly StoreDifference[] {
-  const connection = openReader(path, name)
-  if (connection === undefined) return everythingMissing()
+  using connection = openReader(path, name)
+  return connection === undefined || inspect(connection, name) === 'empty'
+    ? everythingMissing()
+    : differences(connection)
+}
+
+/**
+ * Rewrites the record of the last block and the chain if it is lost or cannot be read. A batch is one
+ * transaction, so the last stored block is the end. If that is not certain, the store is closed to all but a
+ * repair, which derives the state again.
+ */
+async function restoreRecord(path: string, name: string): Promise<RestoreOutcome> {
+  using connection = openWriter(path, name)
+  if (connection === undefined || inspect(connection, name) === 'empty') return 'whole'
+  const isLost = (read: (from: SqliteConnection) => unknown): boolean =>
+    // A record that was never written is undefined, but not lost.
+    unlessDamaged(() => [read(connection)]) === undefined
+  const lost = { identity: isLost(getIdentity), published: isLost(getPublished) }
+  if (!lost.identity && !lost.published) return 'whole'
+  const unlock = acquireLock(path, name) ?? refuseSecond(connection, name)
   try {
-    return inspect(connection, name) === 'empty' ? everythingMissing() : guarded(name, () => differences(connection))
+    return await inTransaction(connection, name, () => writeAnew(connection, name, lost))
   } finally {
-    connection.close()
+    unlock()
   }
+}
+
+function writeAnew(
+  connection: SqliteConnection,
+  name: string,
+  lost: { readonly identity: boolean; readonly published: boolean },
+): RestoreOutcome {
+  const get = (index: AnyIndex, id: string) => getById(connection, index, id)
+  if (lost.identity)
+    putIdentity(
+      connection,
+      rebuildIdentity(name, {
+        first: get(blocks, blockId(0)) as BlockDoc | undefined,
+        second: get(blocks, blockId(1)) as BlockDoc | undefined,
+        transaction: get(transactions, transactionId(0, 0)) as TransactionDoc | undefined,
+      }),
+    )
+  if (!lost.published) return 'exact'
+  const last = get(blocks, blockId(lastBlock(connection) ?? 0)) as BlockDoc | undefined
+  if (last === undefined)
+    throw new Failure('damaged', `${name} has a record of its last block that cannot be read, and no block.`, {
+      help: 'Nothing in it can be restored. Remove the file and load it again.',
+    })
+  const { height, hash, time } = last
+  putPublished(connection, { height, hash, time, lib: height })
+  // Whether all blocks are stored, with as many transactions as were counted while loading.
+  const countRows = (index: AnyIndex): number =>
+    Number(connection.row(`SELECT count(*) FROM ${quoted(getTable(index).name)}`)?.[0])
+  const isAllCounted = (): boolean => {
+    const counted = get(statistics, STATISTICS) as StatisticsDoc | undefined
+    return countRows(blocks) === height + 1 && countRows(transactions) === counted?.transaction_count
+  }
+  if (findUndoHeight(connection) === height || isAllCounted()) return 'exact'
+  putUnderRepair(connection, true)
+  return 'open'
 }

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { dirname } from 'node:path'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/list.ts'
 import { wealth } from '#indices/wealth.ts'
@@ -7,6 +8,7 @@ import { batchOf, identity, publishedAt, tellingBatch } from '#test/store/suite/
 import { failureOf, kindOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { turn, until } from '#test/support/wait.ts'
 import { openSqlite } from './open-sqlite.ts'
 import { createReaders, holdView } from './readers.ts'
 
@@ -18,41 +20,88 @@ beforeAll(async () => {
 afterAll(destroy)
 const never = () => new Promise<never>(() => {})
 
-describe('readers', () => {
-  test('a view used after its read is refused, because it would show another snapshot', async () => {
-    const [view] = await store.read(async each => [each])
-    expect(await kindOf(view?.get(blocks, blockId(0)) ?? never())).toBe('defect')
-  })
+test('readers: a view used after its read is refused, because it would show another snapshot', async () => {
+  const [view] = await store.read(async each => [each])
+  expect(await kindOf(view?.get(blocks, blockId(0)) ?? never())).toBe('defect')
+})
 
-  test('work that continues after its deadline cannot read any more', async () => {
-    const stop = new AbortController()
-    const leaked = Promise.withResolvers<View>()
-    const leak = (view: View) => {
-      leaked.resolve(view)
-      return never()
-    }
-    const read = kindOf(store.read(leak, { signal: stop.signal }))
-    const view = await leaked.promise
-    expect((await view.get(blocks, blockId(1)))?.height).toBe(1)
-    stop.abort()
-    expect(await read).toBe('deadline')
-    expect(await kindOf(view.get(blocks, blockId(1)))).toBe('deadline')
-  })
+test('readers: work that continues after its deadline cannot read any more', async () => {
+  const stop = new AbortController()
+  const leaked = Promise.withResolvers<View>()
+  const leak = (view: View) => {
+    leaked.resolve(view)
+    return never()
+  }
+  const read = kindOf(store.read(leak, { signal: stop.signal }))
+  const view = await leaked.promise
+  expect((await view.get(blocks, blockId(1)))?.height).toBe(1)
+  stop.abort()
+  expect(await read).toBe('deadline')
+  expect(await kindOf(view.get(blocks, blockId(1)))).toBe('deadline')
+})
 
-  test('close: running and waiting reads end', async () => {
-    const other = openSqlite({ path: path, readonly: true })
-    const begun = Promise.withResolvers<void>()
-    const hang = () => {
+test('readers: endless reading is stopped by its deadline, and other work runs meanwhile', async () => {
+  const stop = new AbortController()
+  const endless = async (view: View): Promise<never> => {
+    for (;;) await view.get(blocks, blockId(1))
+  }
+  const read = kindOf(store.read(endless, { signal: stop.signal }))
+  await turn()
+  stop.abort()
+  expect(await read).toBe('deadline')
+})
+
+test('readers: beyond the connections reads wait in order, an aborted one is skipped, and the end refuses those that wait', async () => {
+  const readers = createReaders(path, 'sqlite:test')
+  const ends: (() => void)[] = []
+  const read = () => readers.read(() => new Promise<void>(resolve => ends.push(resolve)))
+  const running = Array.from({ length: 64 }, read)
+  const settled = Promise.allSettled(running)
+  await until(() => ends.length === 64)
+  const stop = new AbortController()
+  const aborted = kindOf(readers.read(never, { signal: stop.signal }))
+  const next = read()
+  const begun = Promise.withResolvers<void>()
+  const last = failureOf(
+    readers.read(() => {
       begun.resolve()
       return never()
-    }
-    const hanging = Array.from({ length: 50 }, () => failureOf(other.read(hang)))
-    await begun.promise
-    await other.close()
-    for (const failure of await Promise.all(hanging))
-      expect(failure).toMatchObject({ kind: 'unavailable', retryable: false })
-    expect(await store.published()).toEqual(publishedAt(3))
-  })
+    }),
+  )
+  stop.abort()
+  expect(await aborted).toBe('deadline')
+  ends[0]?.()
+  await running[0]
+  await until(() => ends.length === 65)
+  ends[64]?.()
+  await next
+  await begun.promise
+  const waiting = failureOf(read())
+  readers.close()
+  for (const failure of [await last, await waiting])
+    expect(failure).toMatchObject({ kind: 'unavailable', retryable: false })
+  expect((await settled).map(({ status }) => status)).toEqual(['fulfilled', ...Array(63).fill('rejected')])
+})
+
+test('readers: close: running and waiting reads end', async () => {
+  const other = openSqlite({ path: path, readonly: true })
+  const begun = Promise.withResolvers<void>()
+  const hang = () => {
+    begun.resolve()
+    return never()
+  }
+  const hanging = Array.from({ length: 50 }, () => failureOf(other.read(hang)))
+  await begun.promise
+  await other.close()
+  for (const failure of await Promise.all(hanging))
+    expect(failure).toMatchObject({ kind: 'unavailable', retryable: false })
+  expect(await store.published()).toEqual(publishedAt(3))
+})
+
+test('readers: a file that cannot be opened takes no place from later reads', async () => {
+  const readers = createReaders(dirname(path), 'sqlite:test')
+  for (let count = 0; count <= 64; count += 1)
+    expect((await failureOf(readers.read(never))).message).toBe('sqlite:test is not a file.')
 })
 
 test('holdView: a WAL that is too long ends the view, and no view is held until it is short again', async () => {

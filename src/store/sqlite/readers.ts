@@ -2,115 +2,10 @@ import { statSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
 import { nothingLoaded, underRepair } from '#store/failures.ts'
 import type { CallEnd, HeldView, Identity, ReadOptions, View } from '#store/port.ts'
-import { guarded, openReader, type SqliteConnection, toSqliteFailure } from './connection.ts'
+import { openReader, type SqliteConnection, toSqliteFailure } from './connection.ts'
 import { checkFingerprint, getIdentity } from './meta.ts'
 import { inspect } from './schema.ts'
 import { createSqliteView, type ReadState, readState } from './view.ts'
-
-/** Lends out a bounded number of items, first come first served. */
-type Pool<T> = {
-  /** A usable idle item, unless callers wait; undefined: none. Throws as `borrow` does. */
-  readonly takeIdle: (signal?: AbortSignal) => T | undefined
-  /** Waits for a free item. Throws 'deadline' when `signal` aborts first, and the errors of `open`. */
-  readonly borrow: (signal?: AbortSignal) => Promise<T>
-  /** Returns a borrowed item. Every borrowed item must be returned, or dropped when it is unusable. */
-  readonly giveBack: (item: T) => void
-  readonly drop: (item: T) => void
-  /** Closes idle items now, and borrowed ones on return. Rejects waiters and new callers. */
-  readonly close: () => void
-}
-
-type PoolOptions<T> = {
-  readonly size: number
-  readonly open: () => T
-  readonly dispose: (item: T) => void
-  /** Whether a returned item may be used again; false: it is closed and replaced. */
-  readonly isOfUse?: (item: T) => boolean
-  readonly closed: () => Failure
-}
-
-type Waiter = { readonly go: () => void; readonly fail: (failure: Failure) => void }
-
-function createPool<T>({ size, open, dispose, isOfUse = () => true, closed }: PoolOptions<T>): Pool<T> {
-  const idle: T[] = []
-  const queue = new Set<Waiter>()
-  let lent = 0
-  let isClosed = false
-
-  /** Passes a free place to the first caller in the queue. */
-  const free = () => {
-    const [next] = queue
-    if (next === undefined) lent -= 1
-    else next.go()
-  }
-
-  const idleOfUse = (): T | undefined => {
-    for (let item = idle.pop(); item !== undefined; item = idle.pop()) {
-      if (isOfUse(item)) return item
-      dispose(item)
-    }
-    return undefined
-  }
-
-  return {
-    takeIdle: signal => {
-      if (signal?.aborted === true) throw deadline()
-      // An item that was returned for a waiting caller is reserved for that caller.
-      const item = lent < size ? idleOfUse() : undefined
-      if (item !== undefined) lent += 1
-      return item
-    },
-    borrow: async signal => {
-      if (isClosed) throw closed()
-      if (signal?.aborted === true) throw deadline()
-      if (lent < size) lent += 1
-      else await joinQueue(queue, signal)
-      try {
-        return idleOfUse() ?? open()
-      } catch (error) {
-        free()
-        throw error
-      }
-    },
-    giveBack: item => {
-      if (isClosed) dispose(item)
-      else idle.push(item)
-      free()
-    },
-    drop: item => {
-      dispose(item)
-      free()
-    },
-    close: () => {
-      isClosed = true
-      for (const waiter of queue) waiter.fail(closed())
-      for (const item of idle.splice(0)) dispose(item)
-    },
-  }
-}
-
-const joinQueue = (queue: Set<Waiter>, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const leave = () => {
-      queue.delete(waiter)
-      signal?.removeEventListener('abort', abort)
-    }
-    const abort = () => waiter.fail(deadline())
-    const waiter: Waiter = {
-      go: () => {
-        leave()
-        resolve()
-      },
-      fail: failure => {
-        leave()
-        reject(failure)
-      },
-    }
-    signal?.addEventListener('abort', abort)
-    queue.add(waiter)
-  })
-
-const deadline = (): Failure => new Failure('deadline', 'The store did not respond before the deadline.')
 
 type StoreFileGuard = ReturnType<typeof createFileGuard>
 
@@ -139,7 +34,7 @@ export function createFileGuard(path: string, name: string) {
     },
     /** Records an opened store. Throws 'unavailable' when a file of another chain has replaced the previous one. */
     take: (connection: SqliteConnection): void => {
-      const identity = guarded(name, () => getIdentity(connection))
+      const identity = getIdentity(connection)
       const file = identifyFile(path)
       if (identity === undefined || file === undefined) return
       const { chainId, genesis } = kept?.identity ?? identity
@@ -205,51 +100,176 @@ function isOfUse(reader: Reader): boolean {
   return reader.connection?.isInPlace() === true
 }
 
+const deadline = (): Failure => new Failure('deadline', 'The store did not respond before the deadline.')
+
+type ReaderPoolOptions = {
+  readonly path: string
+  readonly name: string
+  readonly check: CheckFile
+  readonly kept: StoreFileGuard | undefined
+  /** Maximum number of readers that are lent at a time. */
+  readonly size: number
+}
+
+/** Lends a bounded number of readers, each with a begun read transaction, first come first served. */
+class ReaderPool {
+  private readonly options: ReaderPoolOptions
+  private readonly idle: Reader[] = []
+  private readonly queue = new Set<PromiseWithResolvers<void>>()
+  private lent = 0
+  private isClosed = false
+
+  constructor(options: ReaderPoolOptions) {
+    this.options = options
+  }
+
+  /**
+   * A reader, which must be given to `end`; at once if one is idle. Throws 'deadline' when `signal` aborts first, and the
+   * errors of opening and checking the file.
+   */
+  begin(signal: AbortSignal | undefined): Reader | Promise<Reader> {
+    if (signal?.aborted === true) throw deadline()
+    // A reader that was returned for a waiting caller is reserved for that caller.
+    const reader = this.lent < this.options.size ? this.takeIdle() : undefined
+    if (reader === undefined) return this.wait(signal)
+    this.lent += 1
+    return this.start(reader)
+  }
+
+  /** Ends the transaction of a reader, and takes it back. */
+  end(reader: Reader): void {
+    const { connection } = reader
+    try {
+      if (connection?.db.inTransaction) connection.statement('COMMIT').run()
+    } catch {
+      // The request keeps its own result; the next one opens another connection.
+      this.drop(reader)
+      return
+    }
+    if (connection === undefined || this.isClosed) this.drop(reader)
+    else {
+      this.idle.push(reader)
+      this.free()
+    }
+  }
+
+  /** Closes idle readers now, and lent ones on return. Rejects waiters and new callers. */
+  close(): void {
+    this.isClosed = true
+    for (const waiter of this.queue) waiter.reject(closed(this.options.name))
+    this.queue.clear()
+    for (const { connection } of this.idle.splice(0)) connection?.close()
+  }
+
+  private async wait(signal: AbortSignal | undefined): Promise<Reader> {
+    const { path, name, kept, size } = this.options
+    if (this.isClosed) throw closed(name)
+    if (this.lent < size) this.lent += 1
+    else await this.joinQueue(signal)
+    let reader: Reader
+    try {
+      reader = this.takeIdle() ?? {
+        connection: openStore(path, name, kept),
+        looked: performance.now(),
+        version: undefined,
+        state: undefined,
+      }
+    } catch (error) {
+      this.free()
+      throw error
+    }
+    return this.start(reader)
+  }
+
+  private async joinQueue(signal: AbortSignal | undefined): Promise<void> {
+    const waiter = Promise.withResolvers<void>()
+    const abort = (): void => {
+      this.queue.delete(waiter)
+      waiter.reject(deadline())
+    }
+    signal?.addEventListener('abort', abort)
+    this.queue.add(waiter)
+    try {
+      await waiter.promise
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  private takeIdle(): Reader | undefined {
+    for (let reader = this.idle.pop(); reader !== undefined; reader = this.idle.pop()) {
+      if (isOfUse(reader)) return reader
+      reader.connection?.close()
+    }
+    return undefined
+  }
+
+  private start(reader: Reader): Reader {
+    const { connection } = reader
+    if (connection === undefined) return reader
+    const { check, name } = this.options
+    try {
+      connection.statement('BEGIN').run()
+      const version = connection.row('PRAGMA data_version')?.[0]
+      if (version === reader.version) return reader
+      // The commit may be that of a migration, after which the tables and documents are another version's.
+      check(connection, name)
+      reader.version = version
+      reader.state = undefined
+      return reader
+    } catch (error) {
+      this.drop(reader)
+      throw toSqliteFailure(name, error)
+    }
+  }
+
+  private drop({ connection }: Reader): void {
+    connection?.close()
+    this.free()
+  }
+
+  /** Passes a free place to the first caller in the queue. */
+  private free(): void {
+    const [next] = this.queue
+    if (next === undefined) this.lent -= 1
+    else {
+      this.queue.delete(next)
+      next.resolve()
+    }
+  }
+}
+
+const closed = (name: string): Failure => new Failure('unavailable', `${name} is closed.`, { retryable: false })
+
 export function createReaders(
   path: string,
   name: string,
   { check = checkFingerprint, kept, onCall }: ReadersOptions = {},
 ): Readers {
-  const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
-  const create = (size: number): Pool<Reader> =>
-    createPool<Reader>({
-      size,
-      open: () => ({
-        connection: openStore(path, name, kept),
-        looked: performance.now(),
-        version: undefined,
-        state: undefined,
-      }),
-      dispose: ({ connection }) => connection?.close(),
-      isOfUse,
-      closed,
-    })
+  const of = { path, name, check, kept }
   // Each concurrent read has one connection (3 files), and further ones wait. The number exceeds that of requests that may
   // keep a view while they wait, for a node or for a ranking (46, `gate/queues.ts`), so that others are answered meanwhile.
-  const pool = create(64)
+  const brief = new ReaderPool({ ...of, size: 64 })
   // Views are held for lists that are sent whole, over minutes. They have connections of their own, so that no read waits for
   // a slow reader. As many lists may be sent: `--max-exports`, 24 at most, of keys and as many of visitors.
-  const heldPool = create(48)
-  const lender = createLender(pool, name, check)
+  const held = new ReaderPool({ ...of, size: 48 })
   const shared: SharedReads = { name, onCall, mayReadUnrepaired: false, stops: new Set() }
   return {
     readOnce: async (work, signal) => {
-      const reader = await lender.begin(signal)
+      const reader = await brief.begin(signal)
       try {
         return reader.connection && work(reader.connection)
-      } catch (error) {
-        throw toSqliteFailure(name, error)
       } finally {
-        lender.end(reader)
+        brief.end(reader)
       }
     },
-    read: createRead({ brief: lender, held: createLender(heldPool, name, check) }, shared),
+    read: createRead({ brief, held }, shared),
     readUnrepaired: () => {
       shared.mayReadUnrepaired = true
     },
     close: () => {
-      for (const stop of shared.stops) stop(closed())
-      for (const each of [pool, heldPool]) each.close()
+      for (const stop of shared.stops) stop(closed(name))
+      for (const pool of [brief, held]) pool.close()
     },
   }
 }
@@ -261,9 +281,9 @@ type SharedReads = Pick<ReadersOptions, 'onCall'> & {
 }
 
 const createRead =
-  ({ brief, held }: { readonly brief: Lender; readonly held: Lender }, shared: SharedReads): Readers['read'] =>
+  (pools: Readonly<Record<'brief' | 'held', ReaderPool>>, shared: SharedReads): Readers['read'] =>
   async (work, { signal, damaged, isHeld } = {}) => {
-    const { begin, end } = isHeld === true ? held : brief
+    const pool = isHeld === true ? pools.held : pools.brief
     const { onCall, stops } = shared
     const since = performance.now()
     let close: (() => void) | undefined
@@ -276,9 +296,9 @@ const createRead =
       if (isHeld !== true) onCall?.({ call: 'read', since, error })
     }
     try {
-      const begun = begin(signal)
+      const begun = pool.begin(signal)
       const reader = begun instanceof Promise ? await begun : begun
-      close = () => end(reader)
+      close = () => pool.end(reader)
       const { connection, state } = requireReadable(reader, shared)
       if (signal?.aborted === true) throw deadline()
       const { view, end: endView } = createSqliteView(connection, state, { isDamaged: damaged === true, release })
@@ -294,7 +314,7 @@ const createRead =
         endView(() => new Failure('defect', 'A view was used after its read had ended.'))
         stops.delete(stop)
         signal?.removeEventListener('abort', late)
-        end(reader)
+        pool.end(reader)
       }
       const value = await Promise.race([stopped, work(view)])
       release()
@@ -315,62 +335,15 @@ function requireReadable(reader: Reader, { name, mayReadUnrepaired }: SharedRead
   return { connection, state }
 }
 
-type Lender = ReturnType<typeof createLender>
-
-/** `begin` lends a reader and starts its read transaction; `end` ends it and returns the reader to the pool. */
-const createLender = (pool: Pool<Reader>, name: string, check: CheckFile) => {
-  const begin = (reader: Reader): Reader => {
-    const { connection } = reader
-    if (connection === undefined) return reader
-    try {
-      connection.statement('BEGIN').run()
-      const version = connection.row('PRAGMA data_version')?.[0]
-      if (version === reader.version) return reader
-      // The commit may be that of a migration, after which the tables and documents are another version's.
-      check(connection, name)
-      reader.version = version
-      reader.state = undefined
-      return reader
-    } catch (error) {
-      pool.drop(reader)
-      throw toSqliteFailure(name, error)
-    }
-  }
-  return {
-    begin: (signal: AbortSignal | undefined): Reader | Promise<Reader> => {
-      const idle = pool.takeIdle(signal)
-      return idle === undefined ? pool.borrow(signal).then(begin) : begin(idle)
-    },
-    end: (reader: Reader): void => {
-      const { connection } = reader
-      try {
-        if (connection?.db.inTransaction) connection.statement('COMMIT').run()
-      } catch {
-        // The request keeps its own result; the next one opens another connection.
-        pool.drop(reader)
-        return
-      }
-      if (connection === undefined) pool.drop(reader)
-      else pool.giveBack(reader)
-    },
-  }
-}
-
 /** A connection to a store; undefined: there is none. */
 function openStore(path: string, name: string, kept: StoreFileGuard | undefined): SqliteConnection | undefined {
   kept?.require()
-  const connection = openReader(path, name)
-  if (connection === undefined) return undefined
-  let isStore = false
-  try {
-    isStore = inspect(connection, name) === 'store'
-    if (isStore) kept?.take(connection)
-  } catch (error) {
-    connection.close()
-    throw error
-  }
-  if (!isStore) connection.close()
-  return isStore ? connection : undefined
+  using opened = new DisposableStack()
+  const connection = opened.use(openReader(path, name))
+  if (connection === undefined || inspect(connection, name) === 'empty') return undefined
+  kept?.take(connection)
+  opened.move()
+  return connection
 }
 
 type Holding = {

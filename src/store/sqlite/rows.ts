@@ -80,14 +80,14 @@ function toBlob(places: readonly bigint[]): Uint8Array {
   return bytes
 }
 
-function fromBlob(bytes: Uint8Array): readonly bigint[] | undefined {
-  if (bytes.length % PLACE_BYTES !== 0) return undefined
+/** The whole places in the cell of a document's places, which may be damaged. */
+export function parsePlaces(bytes: Uint8Array): readonly bigint[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return Array.from({ length: bytes.length / PLACE_BYTES }, (_, at) => view.getBigInt64(at * PLACE_BYTES))
+  return Array.from({ length: Math.floor(bytes.length / PLACE_BYTES) }, (_, at) => view.getBigInt64(at * PLACE_BYTES))
 }
 
 const FROM_BYTES: Readonly<Partial<Record<FieldKind, (bytes: Uint8Array) => unknown>>> = {
-  places: fromBlob,
+  places: bytes => (bytes.length % PLACE_BYTES === 0 ? parsePlaces(bytes) : undefined),
   hash: hashOfBytes,
   packed: unpackText,
   digits: unpackDigits,

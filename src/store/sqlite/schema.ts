@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import { refuseDifferent } from '#store/failures.ts'
 import type { StoreDifference } from '#store/port.ts'
-import { guarded, inMemory, type SqliteConnection } from './connection.ts'
-import { getFingerprint, getPublished, putFingerprint } from './meta.ts'
+import { inMemory, type SqliteConnection } from './connection.ts'
+import { getMeta, getPublished, putFingerprint } from './meta.ts'
 import { fingerprint, type SchemaObject, schema } from './tables.ts'
 
 /** "iost" in ASCII: identifies our files (sqlite.org/pragma.html#pragma_application_id). */
@@ -12,18 +12,17 @@ const APPLICATION_ID = 0x696f7374
  * Whether the file is a store. 'empty': it has no tables yet, for example after an interrupted creation.
  * Throws 'conflict' for another program's file.
  */
-export const inspect = (connection: SqliteConnection, name: string): 'store' | 'empty' =>
-  guarded(name, () => {
-    const id = Number(connection.row('PRAGMA application_id')?.[0])
-    if (id === APPLICATION_ID) return 'store'
-    const objects = Number(connection.row('SELECT count(*) FROM sqlite_schema')?.[0])
-    if (id === 0 && objects === 0) return 'empty'
-    throw new Failure(
-      'conflict',
-      `${name} is a file of another program: its application id is ${id}, expected ${APPLICATION_ID}.`,
-      { help: 'Set --store to another file.' },
-    )
-  })
+export function inspect(connection: SqliteConnection, name: string): 'store' | 'empty' {
+  const id = Number(connection.row('PRAGMA application_id')?.[0])
+  if (id === APPLICATION_ID) return 'store'
+  const objects = Number(connection.row('SELECT count(*) FROM sqlite_schema')?.[0])
+  if (id === 0 && objects === 0) return 'empty'
+  throw new Failure(
+    'conflict',
+    `${name} is a file of another program: its application id is ${id}, expected ${APPLICATION_ID}.`,
+    { help: 'Set --store to another file.' },
+  )
+}
 
 /** Objects that are missing in the file or defined differently, in the order of `schema`. */
 export function findSchemaDifferences(connection: SqliteConnection): readonly StoreDifference[] {
@@ -37,7 +36,7 @@ export function findSchemaDifferences(connection: SqliteConnection): readonly St
     if (sql === undefined) return [missing(object)]
     return sql === object.sql ? [] : [different(connection, object, sql)]
   })
-  const made = stored.has('meta') ? getFingerprint(connection) : undefined
+  const made = stored.has('meta') ? getMeta(connection, 'schema') : undefined
   return differences.length > 0 || made === fingerprint
     ? differences
     : [{ name: 'meta', problem: 'different', detail: `schema is ${made}, expected ${fingerprint}` }]

@@ -9,18 +9,18 @@ import { createFolder } from '#store/own-files.ts'
 import { asRecord, isCount } from '#store/published.ts'
 import type { FormerDocument, FormerState, StateDocument, StateFile, StateMark } from '#store/state-port.ts'
 import { yieldEventLoop } from '#time/clock.ts'
-import { clearUndo, createUndo, indexNamed, keepUndo, revertLast, upsert } from './commit.ts'
-import { guarded, openOrCreate, type SqliteConnection } from './connection.ts'
+import { clearUndo, createUndo, keepUndo, revertLast, upsert } from './commit.ts'
+import { guarded, isDamage, openOrCreate, type SqliteConnection, unlessDamaged } from './connection.ts'
 import { acquireLock } from './lock.ts'
-import { inTransaction } from './meta.ts'
-import { createTable, fieldIndexName, META, orderIndexName, quoted, type SchemaObject } from './tables.ts'
+import { getMeta, inTransaction, putMeta } from './meta.ts'
+import { fieldIndexName, getTable, META, orderIndexName, quoted, requireIndex, type SchemaObject } from './tables.ts'
 import { getById, openStateReader } from './view.ts'
 
 /** Tables of state with the indexes that a loader reads: counted orders, and the times of frozen amounts. */
 const SCHEMA: readonly SchemaObject[] = [
   META,
   ...stateIndices.flatMap(index => {
-    const { name, objects } = createTable(index)
+    const { name, objects } = getTable(index)
     const order = findCountedOrder(index)
     const read = new Set([
       ...(order === undefined ? [] : [orderIndexName(name, order.name)]),
@@ -32,7 +32,9 @@ const SCHEMA: readonly SchemaObject[] = [
 
 /** A file with other tables than these was written by another version. */
 const FINGERPRINT = new Bun.CryptoHasher('sha256').update(SCHEMA.map(({ sql }) => sql).join('\n')).digest('hex')
-/** Keys of "meta": the batch that the file is at, and the ids of its documents as long as the store may lack some of them. */
+/**
+ * Keys of "meta": the batch that the file is at, and the ids of its documents as long as the store may lack some of them.
+ */
 const MARK = 'mark'
 const UNSENT = 'unsent'
 
@@ -59,28 +61,25 @@ export function openStateFile(path: string): StateFile {
 
 /** The file, emptied if it is damaged or of another version. */
 function openUsable(path: string, name: string): SqliteConnection {
-  let opened: SqliteConnection | undefined
-  try {
-    const connection = openNamed(path, name)
-    opened = connection
-    const id = Number(connection.row('PRAGMA application_id')?.[0])
-    const objects = Number(connection.row('SELECT count(*) FROM sqlite_schema')?.[0])
-    if (id !== APPLICATION_ID && objects > 0) throw foreignFile(path)
-    if (objects === 0) createTables(connection)
-    if (readMeta(connection, 'schema') === FINGERPRINT) return connection
-    connection.close()
-  } catch (error) {
-    opened?.close()
-    if (!isDamage(error)) throw error
-  }
+  const usable = unlessDamaged(() => openCurrent(path, name))
+  if (usable !== undefined) return usable
   removeFiles(path)
   const empty = openNamed(path, name)
   createTables(empty)
   return empty
 }
 
-function isDamage(error: unknown): boolean {
-  return error instanceof Failure && error.kind === 'damaged'
+/** undefined: the file is of another version. */
+function openCurrent(path: string, name: string): SqliteConnection | undefined {
+  using opened = new DisposableStack()
+  const connection = opened.use(openNamed(path, name))
+  const id = Number(connection.row('PRAGMA application_id')?.[0])
+  const objects = Number(connection.row('SELECT count(*) FROM sqlite_schema')?.[0])
+  if (id !== APPLICATION_ID && objects > 0) throw foreignFile(path)
+  if (objects === 0) createTables(connection)
+  if (getMeta(connection, 'schema') !== FINGERPRINT) return undefined
+  opened.move()
+  return connection
 }
 
 function removeFiles(path: string): void {
@@ -112,7 +111,7 @@ function createTables(connection: SqliteConnection): void {
     for (const { sql } of SCHEMA) db.run(sql)
     createUndo(connection)
     db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
-    writeMeta(connection, 'schema', FINGERPRINT)
+    putMeta(connection, 'schema', FINGERPRINT)
   })()
 }
 
@@ -124,7 +123,7 @@ type Parts = {
 }
 
 function createStateFile({ path, name, connection, unlock }: Parts): StateFile {
-  let mark = parseMark(readMeta(connection, MARK))
+  let mark = parseMark(getMeta(connection, MARK))
   let isDamaged = false
   let isClosed = false
   /** The error itself, or for damage one after which the load begins again, with an empty file. */
@@ -143,7 +142,7 @@ function createStateFile({ path, name, connection, unlock }: Parts): StateFile {
   const write = async (work: () => void | Promise<void>, next: StateMark | undefined): Promise<void> => {
     await inTransaction(connection, name, async () => {
       await work()
-      if (next !== undefined) writeMeta(connection, MARK, JSON.stringify(next))
+      if (next !== undefined) putMeta(connection, MARK, JSON.stringify(next))
     }).catch((error: unknown) => {
       throw noteDamage(error)
     })
@@ -163,9 +162,9 @@ function createStateFile({ path, name, connection, unlock }: Parts): StateFile {
     },
     clear: async () => {
       await write(() => {
-        for (const key of [MARK, UNSENT]) removeMeta(connection, key)
+        for (const key of [MARK, UNSENT] as const) removeMeta(connection, key)
         clearUndo(connection)
-        for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoted(createTable(index).name)}`)
+        for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoted(getTable(index).name)}`)
       }, undefined)
       mark = undefined
     },
@@ -191,13 +190,13 @@ async function putBatch(
 ): Promise<void> {
   keepUndo(connection, batch, before)
   await putDocuments(connection, batch.changes)
-  writeMeta(connection, UNSENT, JSON.stringify(batch.changes.map(({ index, doc }) => [index.name, doc.id])))
+  putMeta(connection, UNSENT, JSON.stringify(batch.changes.map(({ index, doc }) => [index.name, doc.id])))
 }
 
 async function putDocuments(connection: SqliteConnection, docs: Iterable<StateDocument>): Promise<void> {
   let written = 0
   for (const { index, doc } of docs) {
-    upsert(connection, createTable(index), doc)
+    upsert(connection, index, doc)
     written += 1
     // Other work of the process gets a turn after some 5 ms.
     if (written % 1_000 === 0) await yieldEventLoop()
@@ -205,10 +204,10 @@ async function putDocuments(connection: SqliteConnection, docs: Iterable<StateDo
 }
 
 function readUnsent(reader: SqliteConnection): readonly StateDocument[] | undefined {
-  const text = readMeta(reader, UNSENT)
-  if (typeof text !== 'string') return undefined
+  const text = getMeta(reader, UNSENT)
+  if (text === undefined) return undefined
   return (JSON.parse(text) as readonly (readonly [string, string])[]).map(([name, id]) => {
-    const index = indexNamed(name)
+    const index = requireIndex(name)
     const doc = getById(reader, index, id)
     if (doc === undefined) throw new Failure('damaged', `The last batch has no document '${id}' of ${name}.`)
     return { index, doc } as StateDocument
@@ -243,20 +242,12 @@ function readFormer(
   return before === undefined ? undefined : { before, documents: [...documents.values()] }
 }
 
-function readMeta(connection: SqliteConnection, key: string): unknown {
-  return connection.row('SELECT "value" FROM "meta" WHERE "key" = ?', key)?.[0]
-}
-
-function writeMeta(connection: SqliteConnection, key: string, value: string): void {
-  connection.statement('INSERT OR REPLACE INTO "meta" VALUES (?, ?)').run(key, value)
-}
-
-function removeMeta(connection: SqliteConnection, key: string): void {
+function removeMeta(connection: SqliteConnection, key: typeof MARK | typeof UNSENT): void {
   connection.statement('DELETE FROM "meta" WHERE "key" = ?').run(key)
 }
 
-function parseMark(text: unknown): StateMark | undefined {
-  const { store, stamp, hash, batch } = asRecord(typeof text === 'string' ? tryParseJson(text) : undefined) ?? {}
+function parseMark(text: string | undefined): StateMark | undefined {
+  const { store, stamp, hash, batch } = asRecord(text === undefined ? undefined : tryParseJson(text)) ?? {}
   const isMark = typeof store === 'string' && isCount(stamp) && typeof hash === 'string' && typeof batch === 'string'
   return isMark ? { store, stamp, hash, batch } : undefined
 }

@@ -77,8 +77,7 @@ const sqlTypes: Readonly<Record<FieldKind, string>> = {
   hash8: 'INTEGER',
 }
 
-/** The table of an index. */
-function getTable(index: Index): SqlTable {
+function buildTable(index: Index): SqlTable {
   const isNumbered = isPosition(index)
   const columns = Object.entries(index.fields)
     .map(
@@ -208,9 +207,17 @@ export const namesColumn = ({ named, fields }: Index): string | undefined =>
   named !== undefined && fields[named]?.optional === true ? named : named && 'id'
 
 const indices: readonly AnyIndex[] = [...historyIndices, ...stateIndices]
-const tables: ReadonlyMap<string, SqlTable> = new Map(indices.map(index => [index.name, getTable(index)]))
+const indicesByName: ReadonlyMap<string, AnyIndex> = new Map(indices.map(index => [index.name, index]))
+const tables: ReadonlyMap<string, SqlTable> = new Map(indices.map(index => [index.name, buildTable(index)]))
 
-export function createTable(index: Index): SqlTable {
+/** The index with a name that this program wrote. */
+export function requireIndex(name: string): AnyIndex {
+  const index = indicesByName.get(name)
+  if (index === undefined) throw new TypeError(`No index is named '${name}'.`)
+  return index
+}
+
+export function getTable(index: Index): SqlTable {
   const table = tables.get(index.name)
   if (table === undefined) throw new TypeError(`No table is kept for ${index.name}.`)
   return table

@@ -52,24 +52,21 @@ const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: fals
 
 function openFile(path: string, name: string): SqliteConnection {
   createFolder(dirname(path))
-  const connection = openOrCreate(path, name)
-  try {
-    const { db } = connection
-    // This process answers no requests while it waits for another one's write.
-    db.run('PRAGMA busy_timeout = 50')
-    // Counts lost to a power failure are acceptable.
-    db.run('PRAGMA synchronous = OFF')
-    db.run(
-      'CREATE TABLE IF NOT EXISTS "usage" ("day" INTEGER, "key" TEXT, "count" INTEGER, "last" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("day", "key")) WITHOUT ROWID',
-    )
-    // Files of earlier versions lack the column.
-    if (!connection.rows(`SELECT name FROM pragma_table_info('usage')`).flat().includes('last'))
-      db.run('ALTER TABLE "usage" ADD COLUMN "last" INTEGER NOT NULL DEFAULT 0')
-    return connection
-  } catch (error) {
-    connection.close()
-    throw error
-  }
+  using opened = new DisposableStack()
+  const connection = opened.use(openOrCreate(path, name))
+  const { db } = connection
+  // This process answers no requests while it waits for another one's write.
+  db.run('PRAGMA busy_timeout = 50')
+  // Counts lost to a power failure are acceptable.
+  db.run('PRAGMA synchronous = OFF')
+  db.run(
+    'CREATE TABLE IF NOT EXISTS "usage" ("day" INTEGER, "key" TEXT, "count" INTEGER, "last" INTEGER NOT NULL DEFAULT 0, PRIMARY KEY ("day", "key")) WITHOUT ROWID',
+  )
+  // Files of earlier versions lack the column.
+  if (!connection.rows(`SELECT name FROM pragma_table_info('usage')`).flat().includes('last'))
+    db.run('ALTER TABLE "usage" ADD COLUMN "last" INTEGER NOT NULL DEFAULT 0')
+  opened.move()
+  return connection
 }
 
 /** Adds counts and returns the totals in one transaction, so that a failed addition stores nothing. */

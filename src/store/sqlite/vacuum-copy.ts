@@ -7,35 +7,25 @@ export type Pages = { readonly path: string; readonly name: string; readonly par
 
 /** Copies all used pages with one statement, and lets SQLite check the copy; returns its height. */
 export function vacuumInto({ path, name, partial }: Pages): number {
-  const source = openReader(path, name)
+  using source = openReader(path, name)
   if (source === undefined) throw new Failure('unavailable', `${name} is gone.`)
-  try {
-    // sqlite.org/lang_vacuum.html: one transaction, and the copy has no free pages.
-    guarded(`Copying ${name} to ${partial}`, () => {
-      createFile(partial)
-      source.statement('VACUUM INTO ?').run(partial)
-    })
-  } finally {
-    source.close()
-  }
+  // sqlite.org/lang_vacuum.html: one transaction, and the copy has no free pages.
+  guarded(`Copying ${name} to ${partial}`, () => {
+    createFile(partial)
+    source.statement('VACUUM INTO ?').run(partial)
+  })
   return checkedHeight(partial)
 }
 
 /** Height of a copy that passes SQLite's integrity check. Throws 'damaged' otherwise. */
 function checkedHeight(partial: string): number {
-  const copy = openReader(partial, partial)
+  using copy = openReader(partial, partial)
   if (copy === undefined) throw new Failure('damaged', `The copy ${partial} is gone.`)
-  try {
-    return guarded(partial, () => {
-      const verdict = String(copy.row('PRAGMA integrity_check')?.[0])
-      const published = getPublished(copy)
-      if (verdict !== 'ok' || published === undefined)
-        throw new Failure('damaged', `The copy is not whole: ${verdict}.`, {
-          help: "Check the store itself with 'iostlens verify --node URL'.",
-        })
-      return published.height
+  const verdict = String(copy.row('PRAGMA integrity_check')?.[0])
+  const published = getPublished(copy)
+  if (verdict !== 'ok' || published === undefined)
+    throw new Failure('damaged', `The copy is not whole: ${verdict}.`, {
+      help: "Check the store itself with 'iostlens verify --node URL'.",
     })
-  } finally {
-    copy.close()
-  }
+  return published.height
 }

@@ -1,5 +1,5 @@
 import { MAX_INT64, MIN_INT64 } from '#chain/bounds.ts'
-import { Failure } from '#failure/failure.ts'
+import type { Failure } from '#failure/failure.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import type { DocOf, Index, Order } from '#indices/define.ts'
@@ -22,14 +22,14 @@ import type { Moment, Published, View } from '#store/port.ts'
 import { type Ranking, type RankingRows, requireRanking, rowsOfPage } from '#store/ranking.ts'
 import type { StateReader } from '#store/state-port.ts'
 import { yieldEventLoop } from '#time/clock.ts'
-import type { SqliteConnection } from './connection.ts'
+import { type SqliteConnection, unlessDamaged } from './connection.ts'
 import { getPublished, isUnderRepair } from './meta.ts'
 import { WORDS } from './packed/values.ts'
-import { columnList, formerRow, keyCells, keyCondition, keyList, toDoc } from './rows.ts'
+import { columnList, formerRow, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
 import {
-  createTable,
   fieldIndexName,
   formatCondition,
+  getTable,
   namesColumn,
   orderIndexName,
   quoted,
@@ -38,25 +38,20 @@ import {
   sortKeys,
 } from './tables.ts'
 
-/** Statements that read a document by its id, by index; each is built once. */
-const selects = new Map<string, { readonly table: SqlTable; readonly sql: string }>()
+const selectSql = perTable(
+  table => `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`,
+)
 
 export function getById(connection: SqliteConnection, index: Index, id: string): object | undefined {
-  let select = selects.get(index.name)
-  if (select === undefined) {
-    const table = createTable(index)
-    const sql = `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`
-    select = { table, sql }
-    selects.set(index.name, select)
-  }
-  const { table, sql } = select
+  const table = getTable(index)
   const key = keyCells(table, id)
   if (key === undefined) return undefined
-  const cells = connection.layout === undefined ? connection.row(sql, ...key) : formerRow(connection, table, id)
+  const cells =
+    connection.layout === undefined ? connection.row(selectSql(table), ...key) : formerRow(connection, table, id)
   return cells && toDoc(table, cells)
 }
 
-const blocksTable = createTable(blocks)
+const blocksTable = getTable(blocks)
 /** Height of the highest stored block; undefined: none. */
 export function lastBlock(connection: SqliteConnection): number | undefined {
   const key = connection.row(`SELECT max(${keyList(blocksTable)}) FROM ${quoted(blocksTable.name)}`)?.[0]
@@ -69,17 +64,16 @@ export function findByField(
   index: Index,
   { field, value }: { readonly field: string; readonly value: bigint },
 ): readonly object[] {
-  const table = createTable(index)
+  const table = getTable(index)
+  const sql =
+    `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
+    ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ?` +
+    ` ORDER BY ${keyList(table)} LIMIT ?`
   // Hashes practically never share 8 bytes by chance.
-  return connection.rows(findSql(table, field), value, 16n).map(cells => toDoc(table, cells))
+  return connection.rows(sql, value, 16n).map(cells => toDoc(table, cells))
 }
 
-export const findSql = (table: SqlTable, field: string): string =>
-  `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
-  ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ?` +
-  ` ORDER BY ${keyList(table)} LIMIT ?`
-
-const recordsTable = createTable(records)
+const recordsTable = getTable(records)
 const byPlace =
   `FROM ${quoted(recordsTable.places ?? '')} AS p` +
   ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"`
@@ -135,7 +129,7 @@ function selectListRecords(
 
 const WORD_FIELDS = ['contract', 'action_name', 'return', 'status_code'] as const
 
-export const newRecordsSql =
+const newRecordsSql =
   `SELECT ${columnList(recordsTable)} FROM ${quoted(recordsTable.name)}` +
   ` WHERE "height" > ? ORDER BY ${keyList(recordsTable)}`
 
@@ -155,7 +149,7 @@ const selectNewRecords = (
       }),
     )
 
-export const momentSql = `SELECT r."height", r."time" ${byPlace} WHERE p."place" = ?`
+const momentSql = `SELECT r."height", r."time" ${byPlace} WHERE p."place" = ?`
 
 /** Heights and times of single rows of a list, with one look-up per row. */
 const selectMoments = (connection: SqliteConnection, list: ListDoc, ordinals: readonly number[]): readonly Moment[] =>
@@ -178,8 +172,8 @@ function readBlockTime(connection: SqliteConnection, height: number): bigint {
   return block.time
 }
 
-const balancesTable = createTable(balances)
-export const dueSql =
+const balancesTable = getTable(balances)
+const dueSql =
   `SELECT ${columnList(balancesTable)} FROM ${quoted(balancesTable.name)}` +
   ` INDEXED BY ${quoted(fieldIndexName(balancesTable.name, 'next_due'))}` +
   ' WHERE "next_due" >= ? AND "next_due" <= ? ORDER BY "next_due", "id" LIMIT ?'
@@ -199,7 +193,7 @@ function rankedRows<I extends StateIndex>(
   const ranked = `${index.name}.${name}`
   let built = statements.get(ranked)
   if (built === undefined) {
-    const own = createTable(index)
+    const own = getTable(index)
     built = {
       table: own,
       all: rankSql(own, name, order),
@@ -220,7 +214,7 @@ function rankedRows<I extends StateIndex>(
 const statements = new Map<string, { readonly table: SqlTable; readonly all: string; readonly rest: string }>()
 
 /** Parameters: the group if there is one, then limit and offset. */
-export function rankSql(table: SqlTable, orderName: string, order: Order): string {
+function rankSql(table: SqlTable, orderName: string, order: Order): string {
   const all = alongIndex(table, orderName, order)([])
   return byId(table, order, `${all} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
 }
@@ -230,7 +224,7 @@ export function rankSql(table: SqlTable, orderName: string, order: Order): strin
  * offset. It reads two ranges of the index: the members with the same amount beyond the name, then the rest.
  * Thus an amount that thousands of members share is not scanned.
  */
-export function rankAfterSql(table: SqlTable, orderName: string, order: Order): string {
+function rankAfterSql(table: SqlTable, orderName: string, order: Order): string {
   const fields = standingFields(order)
   const [amount, name] = [quoted(fields.amount), quoted(fields.member)]
   const run = alongIndex(table, orderName, order)
@@ -271,16 +265,15 @@ function namedRows(
   index: Index,
   { text, limit }: { readonly text: string; readonly limit: number },
 ): readonly object[] {
-  const table = createTable(index)
-  const rows = connection.rows(namesSql(table, namesColumn(index) ?? 'id'), text, text + LAST_NAME, BigInt(limit))
-  return rows.map(cells => toDoc(table, cells))
+  const table = getTable(index)
+  const column = quoted(namesColumn(index) ?? 'id')
+  const sql =
+    `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
+    ` WHERE ${column} >= ? AND ${column} < ? ORDER BY ${column} LIMIT ?`
+  return connection.rows(sql, text, text + LAST_NAME, BigInt(limit)).map(cells => toDoc(table, cells))
 }
 
-/** Parameters: a text, the end of the names with that prefix, and a limit. */
-export const namesSql = (table: SqlTable, column: string): string =>
-  `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
-  ` WHERE ${quoted(column)} >= ? AND ${quoted(column)} < ? ORDER BY ${quoted(column)} LIMIT ?`
-
+/** Members per statement. */
 const STEP = 1_000
 
 /** Reads state through `read`, which passes its open connection. */
@@ -335,25 +328,26 @@ export function readState(connection: SqliteConnection): ReadState | undefined {
   return at && { at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(500_000) }
 }
 
+/** Runs the reads of a view until it ends. */
 function createReadGuard() {
   let ended: (() => Failure) | undefined
   let since = performance.now()
-  const wait = async (): Promise<void> => {
-    await yieldEventLoop()
-    since = performance.now()
-    await turn()
+  return {
+    /** Throws the reason for which the view has ended. */
+    read: async <T>(work: () => T): Promise<T> => {
+      // If reads did not yield, nothing else would run, deadlines included, because reads never wait.
+      if (ended === undefined && performance.now() - since > 10) {
+        await yieldEventLoop()
+        since = performance.now()
+      }
+      if (ended !== undefined) throw ended()
+      return work()
+    },
+    /** Ends the view: every later call throws the first `reason`, because it must not read another snapshot. */
+    end: (reason: () => Failure): void => {
+      ended ??= reason
+    },
   }
-  /** Waits until the next read may begin, if it must. Throws the reason for which the view has ended. */
-  const turn = (): Promise<void> | undefined => {
-    if (ended !== undefined) throw ended()
-    // If reads did not yield, nothing else would run, deadlines included, because reads never wait.
-    return performance.now() - since > 10 ? wait() : undefined
-  }
-  /** Ends the view: every later call throws the first `reason`, because it must not read another snapshot. */
-  const end = (reason: () => Failure): void => {
-    ended ??= reason
-  }
-  return { turn, end }
 }
 
 function readDocument(
@@ -365,14 +359,8 @@ function readDocument(
   index: Index,
   id: string,
 ): object | undefined {
-  if (isDamaged)
-    try {
-      return getById(connection, index, id)
-    } catch (error) {
-      // A damaged document counts as absent for this reader alone, so it is not cached.
-      if (error instanceof Failure && error.kind === 'damaged') return undefined
-      throw error
-    }
+  // A damaged document counts as absent for this reader alone, so it is not cached.
+  if (isDamaged) return unlessDamaged(() => getById(connection, index, id))
   const key = index.kind === 'history' ? undefined : `${index.name}/${id}`
   const known = key === undefined ? undefined : docs.get(key)
   if (known !== undefined) return known.value
@@ -390,57 +378,32 @@ export function createSqliteView(
   { at, docs }: ReadState,
   { isDamaged, release }: Pick<View, 'release'> & { readonly isDamaged: boolean },
 ) {
-  const { turn, end } = createReadGuard()
+  const { read, end } = createReadGuard()
   const from = { connection, docs, isDamaged }
-  // Rows of an index's table are its documents: the cast is safe, because `toDoc` uses the same definition.
+  // Rows of an index's table are its documents: the casts are safe, because `toDoc` uses the same definition.
+  const get = <I extends Index>(index: I, id: string) => readDocument(from, index, id) as DocOf<I> | undefined
   const find = <I extends Index>(index: I, field: string, value: bigint) =>
     findByField(connection, index, { field, value }) as readonly DocOf<I>[]
   const view: View = {
     at,
     release,
     ...(isDamaged ? {} : { edition: docs }),
-    get: async (index, id) => {
-      await turn()
-      return readDocument(from, index, id) as DocOf<typeof index> | undefined
-    },
-    getMany: async (index, ids) => {
-      await turn()
-      return ids.map(id => readDocument(from, index, id) as DocOf<typeof index> | undefined)
-    },
-    find: async (index, field, value) => {
-      await turn()
-      return find(index, field, value)
-    },
-    findAny: async (index, field, values) => {
-      await turn()
-      return values.flatMap(value => find(index, field, value)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    },
-    startingWith: async <I extends Index>(index: I, text: string, limit: number) => {
-      await turn()
-      return namedRows(connection, index, { text, limit }) as readonly DocOf<I>[]
-    },
+    get: (index, id) => read(() => get(index, id)),
+    getMany: (index, ids) => read(() => ids.map(id => get(index, id))),
+    find: (index, field, value) => read(() => find(index, field, value)),
+    findAny: (index, field, values) =>
+      read(() => values.flatMap(value => find(index, field, value)).toSorted((a, b) => (a.id < b.id ? -1 : 1))),
+    startingWith: <I extends Index>(index: I, text: string, limit: number) =>
+      read(() => namedRows(connection, index, { text, limit }) as readonly DocOf<I>[]),
     page: async (index, order, options) => {
       const ranking = requireRanking({ index, order, group: options.group })
       const rows = await rowsOfPage({ segments: ids => view.getMany(segments, ids) }, ranking, options)
-      await turn()
-      return rows === undefined ? [] : rankedRows(connection, ranking, rows)
+      return read(() => (rows === undefined ? [] : rankedRows(connection, ranking, rows)))
     },
-    records: async (list, first, last) => {
-      await turn()
-      return selectListRecords(connection, list, { first, last })
-    },
-    newRecords: async (lists, height) => {
-      await turn()
-      return selectNewRecords(connection, lists, height)
-    },
-    moments: async (list, ordinals) => {
-      await turn()
-      return selectMoments(connection, list, ordinals)
-    },
-    blockTimes: async heights => {
-      await turn()
-      return heights.map(height => readBlockTime(connection, height))
-    },
+    records: (list, first, last) => read(() => selectListRecords(connection, list, { first, last })),
+    newRecords: (lists, height) => read(() => selectNewRecords(connection, lists, height)),
+    moments: (list, ordinals) => read(() => selectMoments(connection, list, ordinals)),
+    blockTimes: heights => read(() => heights.map(height => readBlockTime(connection, height))),
   }
   return { view, end }
 }

@@ -5,7 +5,7 @@ import { blockId } from '#indices/list.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { refuseDifferent, unfinishedRepair } from '#store/failures.ts'
 import { checkIdentity } from '#store/identity.ts'
-import type { Batch, Identity, Published, RepairWriter, ReportCall, Writer } from '#store/port.ts'
+import type { BatchEnd, History, Identity, Published, RepairWriter, ReportCall, Writer } from '#store/port.ts'
 import { appendedHistory, checkBatch, createBatch, NOTHING_FILLED } from '../batch.ts'
 import {
   clearUndo,
@@ -17,9 +17,10 @@ import {
   takeBack,
   writeBatch,
 } from './commit.ts'
-import { guarded, openReader, openWriter, type SqliteConnection } from './connection.ts'
+import { openReader, openWriter, type SqliteConnection } from './connection.ts'
 import { acquireLock } from './lock.ts'
 import {
+  formatPublished,
   getIdentity,
   getOwner,
   getPublished,
@@ -32,7 +33,6 @@ import {
   putUnderRepair,
   requireInPlace,
   requireOwn,
-  toText,
 } from './meta.ts'
 import { findSchemaDifferences, inspect } from './schema.ts'
 import type { FarBatches, FarBatchesOf } from './threads/far-batches.ts'
@@ -52,7 +52,7 @@ type WriteLockParts = {
 
 /** The right to write to a file, which only one writer has at a time, and its two connections. */
 class WriteLock {
-  /** End of the last committed batch; the caller of `write` sets it. */
+  /** End of the last committed batch; a repair, which calls `write`, sets it. */
   checkpoint: Published | undefined
   private readonly parts: WriteLockParts
   private running: Promise<void> | undefined
@@ -61,10 +61,6 @@ class WriteLock {
   constructor(parts: WriteLockParts) {
     this.parts = parts
     this.checkpoint = parts.checkpoint
-  }
-
-  get isWriting(): boolean {
-    return this.running !== undefined
   }
 
   /** Throws 'conflict' after the lock was released. */
@@ -79,7 +75,7 @@ class WriteLock {
 
   /** Like `read`, also after the lock was released. */
   readNow<T>(work: (reader: SqliteConnection) => T): T {
-    return guarded(this.parts.name, () => work(this.parts.reader))
+    return work(this.parts.reader)
   }
 
   /**
@@ -87,23 +83,25 @@ class WriteLock {
    * over.
    */
   write(work: (writing: SqliteConnection) => void | Promise<void>): Promise<void> {
-    const { name, writing, owner } = this.parts
-    return this.runAlone(() =>
-      inTransaction(writing, name, async () => {
-        requireOwn(writing, name, owner)
-        await work(writing)
-      }),
-    )
+    return this.runAlone(() => this.transact(work))
   }
 
-  /** Lets a thread write a batch, with the same errors. false: the caller must use `write`. */
-  async writeFar(batch: Batch): Promise<boolean> {
+  /** Stores a batch that begins right after the checkpoint, by a thread if it is far from the head. Throws as `write`. */
+  commit(history: History, end: BatchEnd): Promise<void> {
     const { name, writing, far } = this.parts
-    if (far === undefined) return false
-    return this.runAlone(() => {
+    return this.runAlone(async () => {
+      const { checkpoint } = this
+      const batch = createBatch(history, end, (checkpoint?.height ?? -1) + 1)
+      checkBatch(batch, checkpoint)
       // Makes sure that the file is in place; the thread's own connection must be of the same file.
-      requireInPlace(writing, name)
-      return far.commit(batch)
+      if (far !== undefined) requireInPlace(writing, name)
+      const isWritten = (await far?.commit(batch)) === true
+      if (!isWritten)
+        await this.transact(async () => {
+          keepUndo(writing, batch, checkpoint && formatPublished(checkpoint))
+          await writeBatch(writing, batch)
+        })
+      this.checkpoint = batch.end
     })
   }
 
@@ -117,13 +115,21 @@ class WriteLock {
     this.parts.unlock()
   }
 
-  private async runAlone<T>(work: () => Promise<T>): Promise<T> {
+  private transact(work: (writing: SqliteConnection) => void | Promise<void>): Promise<void> {
+    const { name, writing, owner } = this.parts
+    return inTransaction(writing, name, async () => {
+      requireOwn(writing, name, owner)
+      await work(writing)
+    })
+  }
+
+  private async runAlone(work: () => Promise<void>): Promise<void> {
     this.check()
     if (this.running !== undefined) throw new Failure('defect', 'A batch is already being committed.')
     const { promise, resolve } = Promise.withResolvers<void>()
     this.running = promise
     try {
-      return await work()
+      await work()
     } finally {
       this.running = undefined
       resolve()
@@ -131,15 +137,12 @@ class WriteLock {
   }
 }
 
-const createSqliteRepairWriter = (lock: WriteLock): RepairWriter => ({
+const createSqliteRepairWriter = (lock: WriteLock): Omit<RepairWriter, 'unfinished'> => ({
   rewrite: rewrite =>
     lock.write(writing => {
       clearUndo(writing)
       rewriteDocuments(writing, rewrite)
     }),
-  get unfinished() {
-    return lock.readNow(isUnderRepair)
-  },
   shut: () => lock.write(writing => putUnderRepair(writing, true)),
   blockAt: height => lock.read(reader => getById(reader, blocks, blockId(height)) as BlockDoc | undefined),
   // Heights of the published record, of the last block, and of the last batch that can be reverted.
@@ -170,12 +173,11 @@ const createSqliteRepairWriter = (lock: WriteLock): RepairWriter => ({
 })
 
 function createWriter(lock: WriteLock, report: ReportCall): Writer {
-  const repair = createSqliteRepairWriter(lock)
   const appended = appendedHistory()
   return {
-    ...repair,
+    ...createSqliteRepairWriter(lock),
     get unfinished() {
-      return repair.unfinished
+      return lock.readNow(isUnderRepair)
     },
     get checkpoint() {
       return lock.checkpoint
@@ -208,14 +210,7 @@ function createWriter(lock: WriteLock, report: ReportCall): Writer {
       report('commit', async () => {
         lock.check()
         const history = appended.take() ?? { blocks: [], transactions: [], records: [], filling: NOTHING_FILLED }
-        const batch = createBatch(history, end, (lock.checkpoint?.height ?? -1) + 1)
-        if (!lock.isWriting) checkBatch(batch, lock.checkpoint)
-        if (!(await lock.writeFar(batch)))
-          await lock.write(async writing => {
-            keepUndo(writing, batch, lock.checkpoint && toText(lock.checkpoint))
-            await writeBatch(writing, batch)
-          })
-        lock.checkpoint = batch.end
+        await lock.commit(history, end)
       }),
     release: () => lock.release(),
   }
@@ -233,36 +228,30 @@ export async function takeOverStore(
   { path, name }: { readonly path: string; readonly name: string },
   taking: Taking,
 ): Promise<Writer> {
-  const writing = openWriter(path, name)
-  const release = { lock: () => {}, reader: () => {} }
-  try {
-    if (writing === undefined || inspect(writing, name) === 'empty') throw notCreated(name)
-    const differences = guarded(name, () => findSchemaDifferences(writing))
-    refuseDifferent(name, differences)
-    if (differences.length > 0) throw notCreated(name)
-    const unlock = acquireLock(path, name) ?? refuseSecond(writing, name)
-    release.lock = unlock
-    const reader = openReader(path, name)
-    if (reader === undefined) throw notCreated(name)
-    release.reader = reader.close
-    const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
-    const checkpoint = await inTransaction(writing, name, () => {
-      const stored = getIdentity(writing)
-      checkIdentity(name, stored, taking.identity)
-      if (!taking.repair && isUnderRepair(writing)) throw unfinishedRepair(name)
-      createUndo(writing)
-      if (stored === undefined) putIdentity(writing, taking.identity)
-      putOwner(writing, owner)
-      return getPublished(writing)
-    })
-    const far = taking.farBatches?.({ path, name, owner, file: writing.file })
-    return createWriter(new WriteLock({ name, writing, reader, owner, checkpoint, unlock, far }), taking.report)
-  } catch (error) {
-    release.reader()
-    writing?.close()
-    release.lock()
-    throw error
-  }
+  using opened = new DisposableStack()
+  const writing = opened.use(openWriter(path, name))
+  if (writing === undefined || inspect(writing, name) === 'empty') throw notCreated(name)
+  const differences = findSchemaDifferences(writing)
+  refuseDifferent(name, differences)
+  if (differences.length > 0) throw notCreated(name)
+  const unlock = acquireLock(path, name) ?? refuseSecond(writing, name)
+  opened.defer(unlock)
+  const reader = opened.use(openReader(path, name))
+  if (reader === undefined) throw notCreated(name)
+  const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
+  const checkpoint = await inTransaction(writing, name, () => {
+    const stored = getIdentity(writing)
+    checkIdentity(name, stored, taking.identity)
+    if (!taking.repair && isUnderRepair(writing)) throw unfinishedRepair(name)
+    createUndo(writing)
+    if (stored === undefined) putIdentity(writing, taking.identity)
+    putOwner(writing, owner)
+    return getPublished(writing)
+  })
+  const far = taking.farBatches?.({ path, name, owner, file: writing.file })
+  // From here on the writer releases them.
+  opened.move()
+  return createWriter(new WriteLock({ name, writing, reader, owner, checkpoint, unlock, far }), taking.report)
 }
 
 const notCreated = (name: string): Failure =>
@@ -272,7 +261,7 @@ const notCreated = (name: string): Failure =>
 
 /** Throws 'conflict' with the process that writes to the store, if it is known. */
 export function refuseSecond(connection: SqliteConnection, name: string): never {
-  const owner = guarded(name, () => getOwner(connection))
+  const owner = getOwner(connection)
   const who = owner === undefined ? '' : ` (process ${owner.pid}, since ${owner.since})`
   throw new Failure('conflict', `Another loader is writing to ${name}${who}.`, {
     help: 'Stop it first, or load into another store.',

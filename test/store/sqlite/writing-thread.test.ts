@@ -2,24 +2,13 @@ import { expect, test } from 'bun:test'
 import { copyFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createWorkerOpener } from '#cli/threads/loading-threads.ts'
-import { records } from '#indices/record.ts'
-import { stateIndices } from '#indices/registry.ts'
 import type { Batch, StoredKey } from '#store/port.ts'
 import { openWriter } from '#store/sqlite/connection.ts'
 import { putOwner } from '#store/sqlite/meta.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { OpenWritingThread } from '#store/sqlite/threads/far-batches.ts'
-import { packDocuments, unpackDocuments } from '#store/sqlite/threads/messages.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
-import {
-  identity,
-  readTelling,
-  recordDoc,
-  samples,
-  seenFrom,
-  tellingAt,
-  tellingBatch,
-} from '#test/store/suite/fixture.ts'
+import { identity, readTelling, seenFrom, tellingAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/support/refusal.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { differences, dumpSqlite } from '#test/support/stores/dump.ts'
@@ -58,18 +47,6 @@ async function openLoader(name: string, open?: OpenWritingThread) {
   return { path, store, writer: await store.takeOver(identity) }
 }
 const far = (first: number, last: number): Batch => seenFrom(tellingBatch(first, last), 5_000)
-
-test('message: any documents arrive unchanged, and values that a field cannot contain are refused', () => {
-  for (const index of stateIndices) {
-    const docs = samples.flatMap(sample => (sample.index.name === index.name ? [sample.doc] : []))
-    const part = packDocuments(index, docs)
-    if (part === undefined) throw new Error(`${index.name} does not cross`)
-    expect<unknown>([...unpackDocuments(index, structuredClone(part))]).toEqual(docs)
-  }
-  const wrongs = [{ time: 2n ** 63n }, { time: 1 }, { places: [1] }, { height: 0.5 }, { data: 7 }, { overflow: 1 }]
-  for (const wrong of [...wrongs, { contract: undefined }])
-    expect(packDocuments(records, [{ ...recordDoc(1, 0), ...wrong }])).toBeUndefined()
-})
 
 test('a load with a thread stores the same as one without, and only long loads start a thread', async () => {
   await using node = await replayed(HEAD)

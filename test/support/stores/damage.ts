@@ -6,7 +6,7 @@ import { getStateIndex, getStoredNames, toStateId } from '#store/elastic/schema/
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { keyCells, keyList } from '#store/sqlite/rows.ts'
-import { createTable } from '#store/sqlite/tables.ts'
+import { getTable } from '#store/sqlite/tables.ts'
 import { type Dump, dumpElastic, dumpSqlite } from './dump.ts'
 import { openTestElastic, type TestElastic } from './elasticsearch.ts'
 import { temporarySqlite } from './loading.ts'
@@ -84,7 +84,7 @@ export function harmSqlite(path: string): Harm {
       return () => write(`INSERT INTO meta (key, value) VALUES ('published', ?)`, value)
     },
     copy: (index, id, as) => {
-      const table = createTable(index)
+      const table = getTable(index)
       const key = keyCells(table, as) as readonly Value[]
       const columns = table.columns
         .map(({ name }) => name)

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { historyIndices } from '#indices/registry.ts'
 import type { Cell } from '#store/sqlite/connection.ts'
 import { columnList, toDoc } from '#store/sqlite/rows.ts'
-import { createTable } from '#store/sqlite/tables.ts'
+import { getTable } from '#store/sqlite/tables.ts'
 
 /** History tables of the first release: ids as text, a row number as key, texts uncompressed. */
 const FORMER: Readonly<Record<string, readonly string[]>> = {
@@ -25,7 +25,7 @@ export function intoFormerLayout(path: string): void {
   const db = new Database(path, { safeIntegers: true })
   db.transaction(() => {
     for (const index of historyIndices) {
-      const table = createTable(index)
+      const table = getTable(index)
       using all = db.prepare(`SELECT ${columnList(table)} FROM "${index.name}"`)
       const rows = all.values() as Cell[][]
       db.run(`DROP TABLE "${index.name}"`)

@@ -30,7 +30,7 @@ const readWord = (bytes: Uint8Array, at: number): number =>
   (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
 
 /** Prepares the text that precedes every block; only its last 64 KiB can be matched. */
-export function prepareDictionary(text: string): Dictionary {
+function prepareDictionary(text: string): Dictionary {
   const bytes = new TextEncoder().encode(text)
   const places = new Int32Array(2 ** HASH_BITS)
   for (let at = 0; at + LEAST_MATCH <= bytes.length; at += 1) places[hashWord(bytes, at)] = at + 1
@@ -58,7 +58,7 @@ let to = 0
 let end = 0
 
 /** The compressed block of an input. */
-export function compress(dictionary: Dictionary, input: Uint8Array): Uint8Array {
+function compress(dictionary: Dictionary, input: Uint8Array): Uint8Array {
   const begin = dictionary.bytes.length
   const end = begin + input.length
   copyInput(dictionary, input)
@@ -131,7 +131,7 @@ function putRest(length: number): void {
  * The decompressed text of `size` bytes, valid until the next call. undefined: the block is damaged, or has
  * another dictionary or size.
  */
-export function decompress(dictionary: Dictionary, from: Uint8Array, size: number): Uint8Array | undefined {
+function decompress(dictionary: Dictionary, from: Uint8Array, size: number): Uint8Array | undefined {
   const begin = dictionary.bytes.length
   prepareOutput(dictionary, begin + size)
   block = from

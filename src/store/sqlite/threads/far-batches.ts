@@ -1,14 +1,9 @@
 import { Failure } from '#failure/failure.ts'
-import { blocks } from '#indices/block.ts'
-import type { Index } from '#indices/define.ts'
-import { records } from '#indices/record.ts'
-import { transactions } from '#indices/transaction.ts'
+import type { Batch } from '#store/port.ts'
 import { yieldEventLoop } from '#time/clock.ts'
 import { UNDO_LIMITS } from '../../batch.ts'
-import type { Batch } from '../../port.ts'
-import { changesByTable } from '../commit.ts'
-import { decodeFailure, packDocuments } from './messages.ts'
-import type { FromWriting, ToWriting } from './write-in-thread.ts'
+import { sliceBatch } from '../commit.ts'
+import { type FromWriting, packDocuments, parseFailure, type TakenOver, type ToWriting } from './write-in-thread.ts'
 
 /** Lets a thread write the batches of a load that is far from the head, for one take-over of a store. */
 export type FarBatches = {
@@ -43,7 +38,8 @@ export function farBatches(threads: WritingThreads): FarBatchesOf {
         }
         thread ??= openWritingThread(usable, file)
         try {
-          return await thread.commit(batch)
+          await thread.commit(batch)
+          return true
         } finally {
           if (thread.isDead) usable = undefined
         }
@@ -60,31 +56,26 @@ export type OpenWritingThread = (listener: {
   readonly ended: (reason: string) => void
 }) => { post(message: ToWriting): void; end(): void }
 
-type TakenOver = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
-
 /** A thread that writes the batches of one file. */
 function openWritingThread(open: OpenWritingThread, file: TakenOver) {
-  let waiting: { readonly resolve: () => void; readonly reject: (failure: Failure) => void } | undefined
+  /** The last question, which may have been answered. */
+  let asked: PromiseWithResolvers<void> | undefined
   let death: string | undefined
-  const settle = (failure?: Failure): void => {
-    const answer = waiting
-    waiting = undefined
-    if (failure === undefined) answer?.resolve()
-    else answer?.reject(failure)
-  }
   const thread = open({
-    message: message => settle(message.type === 'failed' ? decodeFailure(message) : undefined),
+    message: message => {
+      if (message.type === 'failed') asked?.reject(parseFailure(message))
+      else asked?.resolve()
+    },
     ended: reason => {
       death = reason
-      settle(died(file.name, reason))
+      asked?.reject(died(file.name, reason))
     },
   })
   const ask = (message: ToWriting): Promise<void> => {
     if (death !== undefined) throw died(file.name, death)
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    waiting = { resolve, reject }
+    asked = Promise.withResolvers<void>()
     thread.post(message)
-    return promise
+    return asked.promise
   }
   thread.post({ type: 'open', ...file })
   return {
@@ -93,22 +84,16 @@ function openWritingThread(open: OpenWritingThread, file: TakenOver) {
       return death !== undefined
     },
     /**
-     * Writes a batch and publishes its end in one transaction. false: a document has a value that its field cannot hold, and
-     * nothing was written. Throws the errors of the transaction, and 'unavailable' if the thread died: it may have committed.
+     * Writes a batch and publishes its end in one transaction. Throws the errors of the transaction, and 'unavailable' if the
+     * thread died: it may have committed.
      */
-    commit: async (batch: Batch): Promise<boolean> => {
+    commit: async (batch: Batch): Promise<void> => {
       for (const [index, docs] of sliceBatch(batch)) {
-        const part = packDocuments(index, docs)
-        if (part === undefined) {
-          thread.post({ type: 'drop' })
-          return false
-        }
-        thread.post({ type: 'part', part })
+        thread.post({ type: 'part', part: packDocuments(index, docs) })
         // Lets this process answer requests in between.
         await yieldEventLoop()
       }
       await ask({ type: 'commit', end: batch.end })
-      return true
     },
     /** Ends the thread after its current work; its connection is closed then. */
     close: async (): Promise<void> => {
@@ -116,19 +101,6 @@ function openWritingThread(open: OpenWritingThread, file: TakenOver) {
       thread.end()
     },
   }
-}
-
-/** All documents of a batch in the order of writing. */
-function* sliceBatch(batch: Batch): Generator<readonly [Index, readonly object[]], void, void> {
-  yield* sliced(blocks, batch.blocks)
-  yield* sliced(transactions, batch.transactions)
-  yield* sliced(records, batch.records)
-  for (const [index, docs] of changesByTable(batch.changes)) yield* sliced(index, docs)
-}
-
-function* sliced(index: Index, docs: readonly object[]): Generator<readonly [Index, readonly object[]], void, void> {
-  const perMessage = 1_000
-  for (let at = 0; at < docs.length; at += perMessage) yield [index, docs.slice(at, at + perMessage)]
 }
 
 const died = (name: string, reason: string): Failure =>

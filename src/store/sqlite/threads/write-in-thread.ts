@@ -1,25 +1,25 @@
-import { Failure } from '#failure/failure.ts'
-import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import { Failure, type FailureOptions } from '#failure/failure.ts'
+import type { Index } from '#indices/define.ts'
 import type { Published } from '#store/port.ts'
-import { clearUndo, historyRows, upsert } from '../commit.ts'
+import { clearUndo, writeDocuments } from '../commit.ts'
 import { type FileMark, openWriter, type SqliteConnection, toSqliteFailure } from '../connection.ts'
 import { beginBlocking, type Owner, putPublished, requireInPlace, requireOwn } from '../meta.ts'
-import { createTable } from '../tables.ts'
+import { requireIndex } from '../tables.ts'
 import { type Pages, vacuumInto } from '../vacuum-copy.ts'
-import { type DocumentMessage, type FailureMessage, failureMessage, unpackDocuments } from './messages.ts'
 
-/** Messages to a writing thread, in this order; dropped parts are not written. */
+/** A file that was taken over. */
+export type TakenOver = {
+  readonly path: string
+  readonly name: string
+  readonly owner: Owner
+  readonly file: FileMark
+}
+
+/** Messages to a writing thread, in this order. */
 export type ToWriting =
-  /** Sent once. `file`: the file that was taken over. */
-  | {
-      readonly type: 'open'
-      readonly path: string
-      readonly name: string
-      readonly owner: Owner
-      readonly file: FileMark
-    }
+  /** Sent once. */
+  | ({ readonly type: 'open' } & TakenOver)
   | { readonly type: 'part'; readonly part: DocumentMessage }
-  | { readonly type: 'drop' }
   | { readonly type: 'commit'; readonly end: Published }
   | { readonly type: 'close' }
   /** The only message to its thread, which copies a file and ends. */
@@ -28,11 +28,46 @@ export type ToWriting =
 /** Replies to a commit, a copy and `close`. */
 export type FromWriting =
   | { readonly type: 'committed' }
-  | { readonly type: 'failed'; readonly failure: FailureMessage }
+  | { readonly type: 'failed'; readonly failure: Pick<Failure, 'kind' | 'message'> & FailureOptions }
   | { readonly type: 'closed' }
   | { readonly type: 'copied'; readonly height: number }
 
-const indices = new Map<string, AnyIndex>([...historyIndices, ...stateIndices].map(index => [index.name, index]))
+type FailedReply = Extract<FromWriting, { type: 'failed' }>
+
+function formatFailure(error: unknown): FailedReply {
+  if (!(error instanceof Failure)) return { type: 'failed', failure: { kind: 'defect', message: String(error) } }
+  const { kind, message, help, zh, retryable, details } = error
+  return { type: 'failed', failure: { kind, message, retryable, details, help, zh } }
+}
+
+export const parseFailure = ({ failure: { kind, message, ...rest } }: FailedReply): Failure =>
+  new Failure(kind, message, rest)
+
+/**
+ * Documents of one index in a message between threads, column by column: a structured clone of a few long arrays costs
+ * some 0.6 times as much as one of as many objects.
+ */
+type DocumentMessage = {
+  readonly index: string
+  readonly documents: number
+  /** The values of each field, in the order of the documents; undefined: the document has none. */
+  readonly columns: readonly (readonly [field: string, values: readonly unknown[]])[]
+}
+
+type Doc = Readonly<Record<string, unknown>>
+
+export const packDocuments = (index: Index, docs: readonly object[]): DocumentMessage => ({
+  index: index.name,
+  documents: docs.length,
+  columns: ['id', ...Object.keys(index.fields)].map(field => [field, (docs as readonly Doc[]).map(doc => doc[field])]),
+})
+
+function unpackDocuments({ documents, columns }: DocumentMessage): readonly object[] {
+  const docs = Array.from({ length: documents }, (): Record<string, unknown> => ({}))
+  for (const [field, values] of columns)
+    for (const [at, doc] of docs.entries()) if (values[at] !== undefined) doc[field] = values[at]
+  return docs
+}
 
 /**
  * Handles the messages of a thread that writes batches to one file. Each batch is one transaction, stored
@@ -48,7 +83,7 @@ export function writeInThread(answer: (message: FromWriting) => void): (message:
     try {
       return work()
     } catch (error) {
-      return { type: 'failed', failure: failureMessage(error) }
+      return formatFailure(error)
     }
   }
   return message => {
@@ -58,9 +93,6 @@ export function writeInThread(answer: (message: FromWriting) => void): (message:
         return
       case 'part':
         opened().add(message.part)
-        return
-      case 'drop':
-        opened().drop()
         return
       case 'commit':
         answer(
@@ -84,7 +116,7 @@ export function writeInThread(answer: (message: FromWriting) => void): (message:
  * A file to which batches are written sequentially. The transaction of a batch begins with its first part. The thread
  * writes while the next block is derived and the other parts are packed, so that little is left to wait for at the end.
  */
-function openBatchFile(target: Target) {
+function openBatchFile(target: TakenOver) {
   const { name, owner } = target
   let connection: SqliteConnection | undefined
   let hasBegun = false
@@ -114,12 +146,10 @@ function openBatchFile(target: Target) {
       failure = { error: toSqliteFailure(name, error) }
     }
   }
-  const drop = () => end('ROLLBACK')
   return {
     /** Writes a part; `commit` throws its errors. */
-    add: (part: DocumentMessage) => attempt(writing => writePart(writing, part)),
-    /** Rolls back the added parts. */
-    drop,
+    add: (part: DocumentMessage) =>
+      attempt(writing => writeDocuments(writing, requireIndex(part.index), unpackDocuments(part))),
     /** Publishes the batch. Throws if any part could not be written; then nothing is stored. */
     commit: (published: Published): void => {
       attempt(writing => {
@@ -129,11 +159,11 @@ function openBatchFile(target: Target) {
       })
       if (failure === undefined) return
       const { error } = failure
-      drop()
+      end('ROLLBACK')
       throw error
     },
     close: (): void => {
-      drop()
+      end('ROLLBACK')
       // Otherwise the main thread's next short commit would run the checkpoint.
       connection?.db.run('PRAGMA wal_checkpoint(PASSIVE)')
       connection?.close()
@@ -141,9 +171,7 @@ function openBatchFile(target: Target) {
   }
 }
 
-type Target = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
-
-function openTarget({ path, name, file }: Target): SqliteConnection {
+function openTarget({ path, name, file }: TakenOver): SqliteConnection {
   const opened = openWriter(path, name)
   if (opened === undefined || opened.file.ino !== file.ino || opened.file.dev !== file.dev) {
     opened?.close()
@@ -153,17 +181,4 @@ function openTarget({ path, name, file }: Target): SqliteConnection {
   // all over the file. A checkpoint after each batch, SQLite's default, would write and sync each of these pages every time.
   opened.db.run('PRAGMA wal_autocheckpoint = 16000')
   return opened
-}
-
-function writePart(writing: SqliteConnection, part: DocumentMessage): void {
-  const index = indices.get(part.index)
-  if (index === undefined) throw new TypeError(`No index is named ${part.index}.`)
-  if (index.kind === 'history') {
-    const rows = historyRows(writing, index)
-    for (const doc of unpackDocuments(index, part)) rows.add(doc)
-    rows.end()
-    return
-  }
-  const table = createTable(index)
-  for (const doc of unpackDocuments(index, part)) upsert(writing, table, doc)
 }
