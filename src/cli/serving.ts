@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { USUAL_LEVEL } from '#chain/block.ts'
 import { Failure, getErrorMessage, type Log } from '#failure/failure.ts'
-import { createQueues, type Queues } from '#gate/queues.ts'
+import { createAddressLimits } from '#gate/networks.ts'
+import { createQueues } from '#gate/queues.ts'
 import { createRates, type Rates } from '#gate/rate.ts'
 import { followHead } from '#head/follow.ts'
 import type { HeadSource } from '#head/head-state.ts'
@@ -209,19 +210,20 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
   const { 'metrics-listen': metricsAddress, 'base-path': basePath } = values
   const files = await watchOperatorFiles(values, { log, clock: systemClock })
   const head = node && followHead({ node, store, prove: values.prove ?? USUAL_LEVEL, clock: systemClock, log })
-  const capacity = {
+  const queues = createQueues({
     maxInFlight: values['max-in-flight'],
     maxExports: values['max-exports'],
     maxFeeds: values['max-feeds'],
     maxFeedsPerKey: values['max-feeds-per-key'],
-  }
-  const queues = createQueues({ ...capacity, deadlineMs: values.deadline, clock: systemClock })
+    deadlineMs: values.deadline,
+    clock: systemClock,
+  })
   const from = { ...parts, clock: systemClock, queues }
   const listener = metricsAddress === undefined ? undefined : serveMetrics(metricsAddress, from)
   const lateness = watchEventLoop(counts, droppedLines)
   const rates = createRates({ clock: systemClock, lateness })
   const metrics = listener === undefined ? exposeMetrics(counts, from) : undefined
-  const app = { ...parts, ...capacity, files: files.get, head, queues, rates, metrics }
+  const app = { ...parts, files: files.get, head, queues, rates, metrics }
   const { served, counting } = await beginServing(app).catch((error: unknown) => {
     head?.stop()
     throw error
@@ -248,10 +250,9 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
 }
 
 type AppParts = ServingParts &
-  Pick<AppOptions, 'maxInFlight' | 'maxExports' | 'maxFeeds' | 'maxFeedsPerKey' | 'metrics' | 'rates'> & {
+  Pick<AppOptions, 'metrics' | 'rates' | 'queues'> & {
     readonly files: Awaited<ReturnType<typeof watchOperatorFiles>>['get']
     readonly head: HeadSource | undefined
-    readonly queues: Queues
   }
 
 /** Counts of the day are known before any request is answered. */
@@ -300,11 +301,8 @@ function readAppOptions(parts: AppParts): AppOptions {
     metrics,
     rates,
     queues,
+    addresses: createAddressLimits(systemClock),
     clock: systemClock,
-    maxInFlight: parts.maxInFlight,
-    maxExports: parts.maxExports,
-    maxFeeds: parts.maxFeeds,
-    maxFeedsPerKey: parts.maxFeedsPerKey,
     ...(head === undefined ? {} : { head }),
     keyring: keyring({
       store: store.keys,

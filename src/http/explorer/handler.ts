@@ -5,7 +5,7 @@ import { formatRoot, toHref } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import { type Document, type PageRequest, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
-import { createPermits, MAX_ROWS_WITHOUT_KEY } from '#gate/gate.ts'
+import { admitVisitor, type Gate } from '#gate/gate.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
@@ -13,7 +13,6 @@ import { codes } from '../codes.ts'
 import { PAGE_POLICY, redirect } from '../documents.ts'
 import { type Exchange, type Handler, parseTarget } from '../exchange.ts'
 import { failureFields, failureReply, type Reply, textReply } from '../reply.ts'
-import { counted, type ExplorerGate } from './gate.ts'
 
 const ZH = /^\/zh(?=\/|$)/
 
@@ -105,8 +104,7 @@ const getPageHeight = (page: Document): number =>
   'text' in page ? (page.height ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
 
 /** Pages for people: without a key, within the visits of a network, with permits for visitors. */
-export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) {
-  const { site, queues } = options
+export function explorerHandler(deps: AnswerDeps, { site, gate }: { readonly site: Site; readonly gate: Gate }) {
   /** Suggestions for names that were not found. */
   const nearTo = new WeakMap<Failure, Near>()
   const kept = createPageCache(deps.clock)
@@ -114,14 +112,11 @@ export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { read
     // The script of an open page sends the height of the event that caused a refresh.
     const announced = exchange.request.headers.get('x-live-height')
     const least = announced === null ? undefined : Number(/^\d{1,15}$/.exec(announced)?.[0] ?? 0)
-    const key = counted(options, exchange, least === undefined ? 'visit' : 'refresh')
-    queues.visitors.check(key)
+    const permits = admitVisitor(exchange, least === undefined ? 'visit' : 'refresh', gate)
     const to = findRedirect(exchange)
     if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
     const request = parsePageRequest(exchange, site)
-    // Visits are not exports, so they have no plan.
-    const plan = { more: async () => undefined, require: () => undefined, mostRows: MAX_ROWS_WITHOUT_KEY }
-    const running = { signal, acquire: createPermits(queues, { key, plan, isVisitor: true }).store(signal) }
+    const running = { signal, acquire: permits.store(signal) }
     const make = async (): Promise<Document> => {
       try {
         return await showPage(deps, { ...request, now: deps.clock.now() }, running)

@@ -9,7 +9,7 @@ import { findRoute } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import { Failure } from '#failure/failure.ts'
-import { createPermits } from '#gate/gate.ts'
+import { admitVisitor, countVisit, type Gate } from '#gate/gate.ts'
 import { takeStreamPermit } from '#gate/queues.ts'
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
@@ -24,7 +24,6 @@ import { FEED_TYPE, formatEvent } from '../feed/reply.ts'
 import { findTroubles, measureFreshness } from '../health.ts'
 import { failureFields } from '../reply.ts'
 import { respond } from '../request.ts'
-import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
 import { explorerHandler, parsePageRequest } from './handler.ts'
 
 const encoder = new TextEncoder()
@@ -36,7 +35,7 @@ const encoder = new TextEncoder()
  */
 const liveHandler =
   (
-    gate: ExplorerGate,
+    gate: Gate,
     {
       feeds,
       node,
@@ -55,7 +54,7 @@ const liveHandler =
   ): Handler =>
   async (exchange, signal) => {
     const { request, replyOptions } = exchange
-    const key = counted(gate, exchange, 'refresh')
+    const key = countVisit(gate.addresses, exchange, 'refresh')
     signal.throwIfAborted()
     const permit = takeStreamPermit(gate.queues, 'live', key)
     const outbox = openOutbox<string>()
@@ -98,18 +97,17 @@ const liveHandler =
 
 /** Lists of pages as files for people: without a key, within the visits of a network, and of bounded length. */
 const downloadHandler =
-  (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site; readonly stallMs: number }): Handler =>
+  (
+    deps: AnswerDeps,
+    { site, gate, stallMs }: { readonly site: Site; readonly gate: Gate; readonly stallMs: number },
+  ): Handler =>
   async (exchange, signal, prolong) => {
-    const { site, queues, stallMs } = options
-    const key = counted(options, exchange, 'visit')
-    queues.visitors.check(key)
+    const permits = admitVisitor(exchange, 'file', gate)
     const { path, query, lang } = parsePageRequest(exchange, site)
     const route = findRoute(downloads, path)
     if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const file = route.found
     const { exactName } = file
-    const plan = planOfVisitor(options, exchange, deps.clock)
-    const permits = createPermits(queues, { key, plan, isVisitor: true })
     const running = { signal, acquire: permits.store(signal) }
     // The canonical name of the file's subject, since an owner can be addressed in several ways.
     const id = exactName ? await askAtOneHeight(deps, ({ ask }) => exactName(ask, route.id), running) : route.id
@@ -215,7 +213,7 @@ export function explorerPages(
     start,
     unknown,
   }: {
-    readonly gate: ExplorerGate
+    readonly gate: Gate
     readonly feeds: OpenFeeds
     readonly service: Service
     readonly start: Answerer
@@ -228,10 +226,10 @@ export function explorerPages(
       ['/', start],
       ['/*', unknown],
     ]
-  const { handler, failed } = explorerHandler(options, { site, ...gate })
+  const { handler, failed } = explorerHandler(options, { site, gate })
   const paged = { ...service, writeFailure: failed }
   const page = respond('explorer', handler, paged)
-  const download = downloadHandler(options, { site, stallMs, ...gate })
+  const download = downloadHandler(options, { site, gate, stallMs })
   const file = respond('download', download, paged)
   return [
     ...listPageRoutes(pages).map(path => [path, page] as const),

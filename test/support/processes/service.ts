@@ -1,4 +1,6 @@
 import type { Log } from '#failure/failure.ts'
+import { createAddressLimits } from '#gate/networks.ts'
+import { createQueues } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
 import { createApp } from '#http/app.ts'
 import type { AppOptions } from '#http/app-options.ts'
@@ -29,7 +31,7 @@ function keyStoreWith(keys: readonly StoredKey[]): Store['keys'] {
 /** Builds a service under test, which answers requests without a socket, on a store. */
 export function serviceOn(
   store: Store,
-  over: Partial<AppOptions> & {
+  over: Partial<AppOptions & Parameters<typeof createQueues>[0]> & {
     readonly plan?: Plan
     readonly keys?: readonly StoredKey[]
     /** The clock stands still unless this is given. */
@@ -38,6 +40,16 @@ export function serviceOn(
 ) {
   const { plan = WIDE, keys = [], now, ...options } = over
   const clock = now === undefined ? patientClock : { ...patientClock, now, elapsed: now }
+  const capacity = {
+    maxInFlight: 64,
+    maxExports: 8,
+    maxFeeds: 1_000,
+    maxFeedsPerKey: 1_000,
+    // On a busy machine too, an answer takes as long as it takes.
+    deadlineMs: 600_000,
+    clock,
+    ...options,
+  }
   const made = createKey('test', plan, { now: clock.now() })
   const lines: { level: Parameters<Log>[0]; message: string; fields: Readonly<Record<string, string | number>> }[] = []
   const app = createApp({
@@ -45,23 +57,18 @@ export function serviceOn(
     node: undefined,
     keyring: keyring({ store: keyStoreWith([made.stored, ...keys]), clock }),
     rates: createRates({ clock }),
+    queues: createQueues(capacity),
+    addresses: createAddressLimits(capacity.clock),
     prices: { get: () => undefined },
     profiles: { get: () => undefined },
     defaults: { format: 'envelope', compat: 'none' },
     basePath: '',
-    // On a busy machine too, an answer takes as long as it takes.
-    deadlineMs: 600_000,
-    maxInFlight: 64,
-    maxExports: 8,
-    maxFeeds: 1_000,
-    maxFeedsPerKey: 1_000,
     stallMs: 30_000,
-    clock,
     log: (level, message, fields = {}) => {
       lines.push({ level, message, fields })
     },
     version: '0.0.0-test',
-    ...options,
+    ...capacity,
   })
   /** A GET request unless `init` says otherwise. `path` begins with `/`. */
   const ask = async (path: string, init?: RequestInit): Promise<Response> =>
