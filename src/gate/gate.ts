@@ -226,15 +226,22 @@ const VISITORS_KEY = 'visitors'
 /** Pause before a permit is requested again. A response body that takes minutes can wait while the service is busy. */
 const RETRY_MS = 100
 
-/** Requests a permit until there is one. A response body in progress yields to requests, and is not aborted by them. */
+/**
+ * The permits of a stream. Once it is open, each is requested until there is one: a response body in progress yields to
+ * requests, and is not aborted by them.
+ */
 export const retryPermit =
-  (acquire: AcquirePermit, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): AcquirePermit =>
+  (
+    acquire: AcquirePermit,
+    isOpen: () => boolean,
+    { clock, signal }: { readonly clock: Pick<Clock, 'sleep'>; readonly signal: AbortSignal },
+  ): AcquirePermit =>
   async () => {
     for (;;) {
       try {
         return await acquire()
       } catch (error) {
-        if (!(error instanceof Busy)) throw error
+        if (!isOpen() || !(error instanceof Busy)) throw error
       }
       await pause(RETRY_MS, clock, signal)
     }

@@ -4,9 +4,9 @@ import { listParameters } from '#actions/request/query.ts'
 import { everyChoice } from '#test/support/every-choice.ts'
 import { SOAK } from '#test/support/processes/soak.ts'
 import { formatMethodTemplate, rpcMethods, rpcUnavailable } from '../rpc-methods.ts'
+import type { Described } from './action-operation.ts'
 import { formatRoute, operationId, schemaName } from './action-operation.ts'
 import { buildOpenapi } from './document.ts'
-import type { Described } from './responses.ts'
 
 const defaults = { format: 'envelope', compat: 'none', numbers: 'number' } as const
 const documentFor = (chosen: Described['chosen'] = {}) =>
