@@ -7,7 +7,7 @@ import { FEED_FORMAT, LANGUAGE_TAG, type OptionDefaults, readOptions } from '#ac
 import { findSingleValue, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import touchIcon from '#explorer/asset/touch-icon.png' with { type: 'file' }
-import type { Site } from '#explorer/page.ts'
+import type { Lang, Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
 import { countVisit } from '#gate/gate.ts'
 import type { AddressLimits } from '#gate/networks.ts'
@@ -17,7 +17,7 @@ import { clientScript, clientText } from './client/client-text.ts'
 import type { Handler } from './exchange.ts'
 import { FORM_NAMES, type Form, formatRoute } from './openapi/action-operation.ts'
 import { buildOpenapi } from './openapi/document.ts'
-import { listFieldRows, type ReferenceLang } from './reference/action.ts'
+import { listFieldRows } from './reference/action.ts'
 import { renderReference } from './reference/page.tsx'
 import { paragraphs } from './reference/text.ts'
 import { JSON_TYPE, lastingReply, lazy, type Reply, textReply } from './reply.ts'
@@ -210,7 +210,7 @@ function repliesOfExamples(served: () => Promise<Examples>): RepliesOfExamples {
   }
 }
 
-function pageHandler(lang: ReferenceLang, options: DocumentOptions, ofExamples: RepliesOfExamples): Handler {
+function pageHandler(lang: Lang, options: DocumentOptions, ofExamples: RepliesOfExamples): Handler {
   const headers = {
     // The page names its style and script by their content hashes, so it must be that of the running service.
     'Cache-Control': 'no-cache',

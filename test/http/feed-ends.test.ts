@@ -11,6 +11,7 @@ import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
 import type { StoredKey } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { documented } from '#test/support/documented.ts'
 import { clientOf } from '#test/support/processes/client.ts'
 import { collectEvents, type FeedEvent, feedEvents, feedMessages } from '#test/support/processes/feed-client.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
@@ -94,6 +95,8 @@ test('feeds: calls without a feed, and parameters that a feed does not use, are 
     ['/api/base/get-wealth-list?format=sse', `: ${feeds.join(', ')}. `],
   ] as const)
     expect(await readRefusal(await get(path, last))).toEqual([400, expect.stringContaining(said)])
+  const [told = ''] = documented('docs/api.md', '## Feeds').split(' return their rows')
+  expect((told.match(/get-[a-z-]+/g) ?? []).toSorted()).toEqual(feeds.toSorted())
 })
 
 test('feeds: the number of feeds is limited per key and in all, and leaving clients release their places', async () => {
