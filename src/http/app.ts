@@ -3,10 +3,9 @@ import { createAnswerCache, type WrittenAnswer } from '#actions/answer.ts'
 import { createDayEndCache, createRankingCache } from '#actions/find/caches.ts'
 import { selectLanguage } from '#actions/request/options.ts'
 import type { Site } from '#explorer/page.ts'
-import { Failure, type Log } from '#failure/failure.ts'
+import { Failure } from '#failure/failure.ts'
 import { type Gate, refuseCrowded } from '#gate/gate.ts'
 import type { Exposition } from '#metrics/counters.ts'
-import type { Clock } from '#time/clock.ts'
 import type { AppOptions } from './app-options.ts'
 import { pageAssets } from './assets.ts'
 import { createHttpCounts, type HttpCounts } from './counts.ts'
@@ -58,17 +57,18 @@ export function createApp(options: AppOptions): Elysia<string> {
 }
 
 /** `/metrics` on a separate address, with `/health` and no other path. */
-export function createMetricsApp(options: {
+export function createMetricsApp({
+  metrics,
+  version,
+  ...own
+}: Pick<Service, 'log' | 'clock' | 'counts'> & {
   readonly metrics: Exposition
   readonly version: string
-  readonly log: Log
-  readonly clock: Pick<Clock, 'elapsed' | 'sleep'>
-  readonly counts: HttpCounts
 }): Elysia<string> {
   const app: Elysia<string> = new Elysia<string>(ROUTER)
   const clients = clientAddresses(() => app.server, [])
   const service: Service = {
-    ...options,
+    ...own,
     defaults: { format: 'envelope', compat: 'none' },
     basePath: '',
     // A slower scrape is useless.
@@ -78,8 +78,8 @@ export function createMetricsApp(options: {
   }
   const unknown = respond('unknown', notFound(['/metrics', '/health']), service)
   const all: readonly Route[] = [
-    ['/metrics', respond('metrics', metricsHandler(options.metrics), service)],
-    ['/health', respond('health', healthHandler(options.version), service)],
+    ['/metrics', respond('metrics', metricsHandler(metrics), service)],
+    ['/health', respond('health', healthHandler(version), service)],
     ['/*', unknown],
   ]
   return addRoutes(app, { all, unknown }, { clients, service })
@@ -129,7 +129,7 @@ function toRoutableGet({ method, url, headers: sent, signal }: Request): Request
 /** The handlers of all paths. */
 function createRoutes(options: AppOptions, service: Service) {
   const { store, node, prices, priceHistory, profiles, rankingMs, clock } = options
-  const { defaults, basePath, version, stallMs, maxLagMs, readyNeedsNode = false, metrics } = options
+  const { defaults, basePath, version, stallMs, maxLagMs, metrics } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
   const readHealth = watchHealth({ ...options, counts: service.counts })
   const feeds = openFeeds(options)
@@ -154,7 +154,7 @@ function createRoutes(options: AppOptions, service: Service) {
     ['/api/:module/:action', api],
     ['/rpc/*', open('rpc', rpcHandler(openGateway(options, service.counts), options))],
     ['/health', open('health', healthHandler(version))],
-    ['/ready', open('ready', readyHandler({ ...options, readHealth, maxLagMs, readyNeedsNode }))],
+    ['/ready', open('ready', readyHandler({ ...options, readHealth }))],
     ['/usage', open('usage', usageHandler(options, defaults))],
     ['/docs', start],
     ['/status', open('status', statusHandler({ version, clock, site, readHealth, maxLagMs }))],

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import type { Log } from '#failure/failure.ts'
-import { type Lateness, watchLateness } from '#gate/queue.ts'
 import type { Queues } from '#gate/queues.ts'
+import { type Lateness, watchLateness } from '#gate/rate.ts'
 import { createMetricsApp } from '#http/app.ts'
 import { type Freshness, type Health, isWhole, watchHealth } from '#http/health.ts'
 import { createExposition, type Exposition, type ScrapedMetric } from '#metrics/counters.ts'

@@ -40,8 +40,6 @@ export function parsePageRequest({ path, request }: Exchange, site: Site): Omit<
 const KEPT_MS = 1_000
 /** Maximum length of all cached pages, in characters: the few that many visitors view. */
 const MAX_CACHED = 4 * 1024 * 1024
-/** Maximum length of a cached page, in characters. */
-const LONGEST = 256 * 1024
 
 /**
  * Pages made within the last second, and pages in progress. Many visitors who request the same page at the
@@ -54,11 +52,8 @@ export function createPageCache(clock: Pick<Clock, 'elapsed'>) {
   type Making = { readonly make: () => Promise<Document>; readonly signal: AbortSignal }
   const cached = boundedCache<{ readonly page: Document; readonly until: number }>(MAX_CACHED)
   const making = new Map<string, Promise<Made>>()
-  const keep = (key: string, page: Document): void => {
-    const length = 'text' in page ? page.text.length : 0
-    if (length > LONGEST) cached.drop(key)
-    else cached.put(key, { page, until: clock.elapsed() + KEPT_MS }, key.length + length)
-  }
+  const keep = (key: string, page: Document): void =>
+    cached.put(key, { page, until: clock.elapsed() + KEPT_MS }, key.length + ('text' in page ? page.text.length : 0))
   const made = async (key: string, { make, signal }: Making): Promise<Document> => {
     const { promise, resolve } = Promise.withResolvers<Made>()
     making.set(key, promise)

@@ -15,17 +15,13 @@ export type Service = ReturnType<typeof serviceOn>
 /** More requests than any test makes in a second. */
 const WIDE: Plan = { perSecond: 1_000_000, perDay: 1_000_000_000 }
 
-/** Keys that the service accepts in addition to those of its store. */
-function keyStoreWith(keys: readonly StoredKey[]): Store['keys'] {
-  const refuse = () => Promise.reject(new Error('Keys of tests are given, not changed.'))
-  return {
-    add: refuse,
-    list: async () => keys,
-    salvage: async () => ({ keys, isWhole: true }),
-    read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }),
-    change: refuse,
-    revoke: refuse,
-  }
+/** A keyring of the keys that a test names at any moment. */
+export function testKeyring(
+  keys: () => readonly StoredKey[],
+  options: Pick<Parameters<typeof keyring>[0], 'clock' | 'testKey'>,
+) {
+  const read = async () => ({ keys: keys(), isStart: true, isEnd: true, mark: undefined })
+  return keyring({ store: { read }, ...options })
 }
 
 /** Builds a service under test, which answers requests without a socket, on a store. */
@@ -55,7 +51,7 @@ export function serviceOn(
   const app = createApp({
     store,
     node: undefined,
-    keyring: keyring({ store: keyStoreWith([made.stored, ...keys]), clock }),
+    keyring: testKeyring(() => [made.stored, ...keys], { clock }),
     rates: createRates({ clock }),
     queues: createQueues(capacity),
     addresses: createAddressLimits(capacity.clock),
