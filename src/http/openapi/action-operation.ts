@@ -6,7 +6,7 @@ import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES, type Options } from '#actions
 import { listParameters, MAX_DIGITS, type Parameter } from '#actions/request/query.ts'
 import { type Columns, EXACT, findColumns, HEAD_ONLY, pickOtherFields, SEARCHED_ONLY } from '#actions/shape/results.ts'
 import { HEAD_STATUSES } from '#head/head-state.ts'
-import { type Code, codes, listCodes } from '../codes.ts'
+import { allCodes, type Code, codes, listCodes } from '../codes.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -148,13 +148,9 @@ export const errorSchema = ({ format }: Form): Json =>
 
 export const errorContent: Json = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
 
-const ALL: readonly Code[] = [...new Map(Object.values(codes).map(code => [code.code, code])).values()].toSorted(
-  (a, b) => a.code - b.code,
-)
-
 /** References to the failures of an operation by status: all of them, or those that `isOne` selects. */
 export const errorRefs = (isOne: (status: number) => boolean = () => true): Json =>
-  buildResponseRefs(ALL.filter(({ status }) => isOne(status)))
+  buildResponseRefs(allCodes.filter(({ status }) => isOne(status)))
 
 /** References to the failures of an action by status. */
 const actionErrorRefs = (action: ApiAction, form: Form): Json => buildResponseRefs(listCodes(action, form))
@@ -169,14 +165,14 @@ const groupCodes = (all: readonly Code[]): readonly (readonly [status: number, c
 
 /** The name of a response: `Error503` for all codes of a status, `Error5030_5033` for some of them. */
 const responseName = (status: number, own: readonly Code[]): string =>
-  own.length === ALL.filter(each => each.status === status).length
+  own.length === allCodes.filter(each => each.status === status).length
     ? `Error${status}`
     : `Error${own.map(({ code }) => code).join('_')}`
 
 /** The value of `components.responses`: all failures to which operations of these actions and of the service refer. */
 export const errorResponses = (actions: readonly ApiAction[], form: Form): Json =>
   Object.fromEntries(
-    [ALL, ...actions.map(action => listCodes(action, form))].flatMap(all =>
+    [allCodes, ...actions.map(action => listCodes(action, form))].flatMap(all =>
       groupCodes(all).map(([status, own]) => [responseName(status, own), errorResponse(status, own)]),
     ),
   )

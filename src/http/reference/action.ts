@@ -48,14 +48,6 @@ export const breakable = (text: string): Html =>
 const named = (names: readonly string[], lang: Lang): readonly Html[] =>
   names.map((name, at) => html`${at === 0 ? '' : lang === 'zh' ? '、' : ', '}<code>${name}</code>`)
 
-export const table = (
-  heads: readonly string[],
-  rows: readonly (readonly HtmlPart[])[],
-): Html => html`<div class="wide" tabindex="0"><table class="rows">
-<thead><tr>${heads.map(head => html`<th>${head}</th>`)}</tr></thead>
-<tbody>${rows.map(row => html`<tr>${row.map(cell => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
-</table></div>`
-
 /** Placeholder of the service's address, which the page's script replaces. */
 const SERVICE = 'SERVICE_URL'
 /** Placeholder of the caller's key. A key is never in a URL, since URLs are logged and passed on. */

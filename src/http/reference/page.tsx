@@ -6,10 +6,10 @@ import { OPTION_TEXTS, OPTION_VALUES, type OptionDefaults } from '#actions/reque
 import type { Lang, Site } from '#explorer/page.ts'
 import { ServicePage } from '#explorer/part/document.tsx'
 import type { Assets } from '../assets.ts'
-import { codes } from '../codes.ts'
+import { allCodes } from '../codes.ts'
 import { formatRoute } from '../openapi/action-operation.ts'
 import { formatMethodTemplate, rpcMethods } from '../rpc-methods.ts'
-import { actionSection, definitions, formatCurl, type Html, html, table } from './action.ts'
+import { actionSection, definitions, formatCurl, type Html, html } from './action.ts'
 import { commonParameters, headerTexts, paragraphs, words } from './text.ts'
 
 /** Instructions for a task that needs several calls, or care. */
@@ -296,15 +296,10 @@ const commonList = (lang: Lang): Html =>
     }),
   ])
 
-function errorTable(lang: Lang): Html {
-  const rows = new Map(Object.values(codes).map(code => [code.code, code] as const))
-  return table(
-    [words.http[lang], words.code[lang], words.meaning[lang]],
-    [...rows.values()]
-      .sort((a, b) => a.code - b.code)
-      .map(({ status, code, title }) => [status, html`<code id="code-${code}">${code}</code>`, title[lang]]),
-  )
-}
+const errorTable = (lang: Lang): Html => html`<div class="wide" tabindex="0"><table class="rows">
+<thead><tr>${[words.http, words.code, words.meaning].map(head => html`<th>${head[lang]}</th>`)}</tr></thead>
+<tbody>${allCodes.map(({ status, code, title }) => html`<tr><td>${status}</td><td><code id="code-${code}">${code}</code></td><td>${title[lang]}</td></tr>\n`)}</tbody>
+</table></div>`
 
 /** The reference as a page of HTML. Its links are relative, so that it works behind any path prefix. */
 export async function renderReference(actions: readonly ApiAction[], options: ReferenceOptions): Promise<string> {
