@@ -74,10 +74,8 @@ export async function exportReply(
   }
   try {
     signal.throwIfAborted()
-    const acquire = retryPermit(permits.store(reading.signal), () => opened !== undefined, {
-      clock: deps.clock,
-      signal: reading.signal,
-    })
+    const waiting = { clock: deps.clock, signal: reading.signal }
+    const acquire = retryPermit(permits.store(reading.signal), () => opened !== undefined, waiting)
     opened = await openExport(deps, call, { signal: reading.signal, prolong, acquire })
     signal.throwIfAborted()
     const file = describeFile?.(opened) ?? describeExport(opened, call)

@@ -175,10 +175,8 @@ export async function feedReply(
   try {
     signal.throwIfAborted()
     let isOpen = false
-    const acquire = retryPermit(permits.store(reading.signal), () => isOpen, {
-      clock: deps.clock,
-      signal: reading.signal,
-    })
+    const waiting = { clock: deps.clock, signal: reading.signal }
+    const acquire = retryPermit(permits.store(reading.signal), () => isOpen, waiting)
     const { hub } = feeds
     const query = call.query.filter(([name]) => !NAMES.includes(name))
     const asked = { ...call, query, last: readLastId(exchange) }
