@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { USUAL_LEVEL } from '#chain/block.ts'
 import { Failure, getErrorMessage, type Log } from '#failure/failure.ts'
-import { createQueues, type Queues } from '#gate/queues.ts'
+import { createAddressLimits } from '#gate/networks.ts'
+import { createQueues } from '#gate/queues.ts'
 import { createRates, type Rates } from '#gate/rate.ts'
 import { followHead } from '#head/follow.ts'
 import type { HeadSource } from '#head/head-state.ts'
@@ -210,13 +211,14 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
     begun.defer(files.close)
     const head = node && followHead({ node, store, prove: values.prove ?? USUAL_LEVEL, clock: systemClock, log })
     begun.defer(() => head?.stop())
-    const capacity = {
+    const queues = createQueues({
       maxInFlight: values['max-in-flight'],
       maxExports: values['max-exports'],
       maxFeeds: values['max-feeds'],
       maxFeedsPerKey: values['max-feeds-per-key'],
-    }
-    const queues = createQueues({ ...capacity, deadlineMs: values.deadline, clock: systemClock })
+      deadlineMs: values.deadline,
+      clock: systemClock,
+    })
     const from = { ...parts, clock: systemClock, queues }
     const listener = metricsAddress === undefined ? undefined : serveMetrics(metricsAddress, from)
     begun.defer(() => listener?.stop())
@@ -227,7 +229,7 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
     // Counts of the day are known before any request is answered.
     begun.defer((await keepDayCounts(parts, rates)).stop)
     const metrics = listener === undefined ? exposeMetrics(counts, from) : undefined
-    const served = serveApp({ ...parts, capacity, files: files.get, head, queues, rates, metrics })
+    const served = serveApp({ ...parts, files: files.get, head, queues, rates, metrics })
     const watching = watchStore(store, systemClock, {
       log,
       // What was damaged may have been restored; damage that is still there is met again.
@@ -249,11 +251,9 @@ export async function startServing(parts: ServingParts): Promise<Serving> {
 }
 
 type AppParts = ServingParts &
-  Pick<AppOptions, 'metrics' | 'rates'> & {
-    readonly capacity: Pick<AppOptions, 'maxInFlight' | 'maxExports' | 'maxFeeds' | 'maxFeedsPerKey'>
+  Pick<AppOptions, 'metrics' | 'rates' | 'queues'> & {
     readonly files: Awaited<ReturnType<typeof watchOperatorFiles>>['get']
     readonly head: HeadSource | undefined
-    readonly queues: Queues
   }
 
 /** Serves on the address of the settings. Throws 'usage' when it is not available. */
@@ -289,8 +289,8 @@ function readAppOptions(parts: AppParts): AppOptions {
     metrics,
     rates,
     queues,
+    addresses: createAddressLimits(systemClock),
     clock: systemClock,
-    ...parts.capacity,
     ...(head === undefined ? {} : { head }),
     keyring: keyring({
       store: store.keys,

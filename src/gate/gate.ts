@@ -4,7 +4,7 @@ import { badRequest } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Caller, hashOfKey, type Keyring, TEST_KEY_ID } from '#keys/keyring.ts'
 import type { Clock } from '#time/clock.ts'
-import type { AddressLimits } from './networks.ts'
+import { type AddressLimits, listNetworks } from './networks.ts'
 import { Busy, type FairQueue, type QueuePermit } from './queue.ts'
 import { type Queues, takeStreamPermit } from './queues.ts'
 import type { RateAnswer, Rates } from './rate.ts'
@@ -140,6 +140,46 @@ export async function identify(arrival: Arrival, { keyring, addresses }: Identif
 }
 
 /**
+ * Counts a visit of a page, or a refresh of an open one. Refreshes have a limit of their own, so that open
+ * pages leave their readers all visits. Visitors of unknown networks are not limited, but share one key for
+ * permits. Returns the key of the visitor's permits: the widest of its networks, so that the holder of many networks has
+ * the permits of one. Throws 'rate_limited'.
+ */
+export function countVisit(
+  addresses: Pick<AddressLimits, 'visit' | 'refresh'>,
+  { client }: Pick<Arrival, 'client'>,
+  as: 'visit' | 'refresh',
+): string {
+  if (client === undefined) return 'visitor'
+  const { network } = client
+  const wait = addresses[as](network)
+  if (wait > 0) throw tooManyVisits(wait)
+  return listNetworks(network).at(-1) ?? network
+}
+
+/**
+ * Admits a visitor who has no key. A page has no plan; each thousand rows of a file count as one more visit, and wait
+ * until one is allowed. Throws 'rate_limited' and 'unavailable'.
+ */
+export function admitVisitor(
+  { client }: Pick<Arrival, 'client'>,
+  as: 'visit' | 'refresh' | 'file',
+  { queues, addresses, clock }: Pick<Gate, 'queues' | 'addresses' | 'clock'>,
+): CallerPermits {
+  const key = countVisit(addresses, { client }, as === 'refresh' ? as : 'visit')
+  queues.visitors.check(key)
+  const countFile = async (signal: AbortSignal): Promise<void> => {
+    if (client !== undefined) await waitUntilCounted(() => addresses.visit(client.network), clock, signal)
+  }
+  const plan = {
+    require: () => undefined,
+    mostRows: MAX_ROWS_WITHOUT_KEY,
+    more: as === 'file' ? countFile : async () => undefined,
+  }
+  return createPermits(queues, { key, plan, isVisitor: true })
+}
+
+/**
  * The permits of a key, or of a visitor by network. Visitors have a queue of their own for the store, and downloads of
  * their own. Aside, for lookups and for rankings, all visitors together have the permits of one key.
  */
@@ -186,15 +226,22 @@ const VISITORS_KEY = 'visitors'
 /** Pause before a permit is requested again. A response body that takes minutes can wait while the service is busy. */
 const RETRY_MS = 100
 
-/** Requests a permit until there is one. A response body in progress yields to requests, and is not aborted by them. */
+/**
+ * The permits of a stream. Once it is open, each is requested until there is one: a response body in progress yields to
+ * requests, and is not aborted by them.
+ */
 export const retryPermit =
-  (acquire: AcquirePermit, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): AcquirePermit =>
+  (
+    acquire: AcquirePermit,
+    isOpen: () => boolean,
+    { clock, signal }: { readonly clock: Pick<Clock, 'sleep'>; readonly signal: AbortSignal },
+  ): AcquirePermit =>
   async () => {
     for (;;) {
       try {
         return await acquire()
       } catch (error) {
-        if (!(error instanceof Busy)) throw error
+        if (!isOpen() || !(error instanceof Busy)) throw error
       }
       await pause(RETRY_MS, clock, signal)
     }
@@ -203,11 +250,11 @@ export const retryPermit =
 type PlanDeps = Pick<Gate, 'rates' | 'clock' | 'keyring'> & { readonly arrival: Arrival }
 
 /** Most rows that are read for one answer to a caller without a key of its own: ten pages of the largest size. */
-export const MAX_ROWS_WITHOUT_KEY = 10_000
+const MAX_ROWS_WITHOUT_KEY = 10_000
 
 const createPlanMeter = (caller: Caller, { arrival, rates, clock, keyring }: PlanDeps): CallerPermits['plan'] => ({
   more: async signal => {
-    for (let ms = rates.takeMore(caller); ms > 0; ms = rates.takeMore(caller)) await pause(ms, clock, signal)
+    await waitUntilCounted(() => rates.takeMore(caller), clock, signal)
     // Long work ends when its key is revoked or expires meanwhile.
     const refusal = keyring.refusalCheck()?.(hashOfKey(getRequestKey(arrival)))
     if (refusal !== undefined) throw refusal
@@ -216,8 +263,13 @@ const createPlanMeter = (caller: Caller, { arrival, rates, clock, keyring }: Pla
   mostRows: caller.id === TEST_KEY_ID ? MAX_ROWS_WITHOUT_KEY : undefined,
 })
 
+/** Repeats `count`, which returns the milliseconds after which to try again, until it returns 0: counted. */
+async function waitUntilCounted(count: () => number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
+  for (let ms = count(); ms > 0; ms = count()) await pause(ms, clock, signal)
+}
+
 /** Waits, unless `signal` aborts: then its reason is thrown. */
-export async function pause(ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
+async function pause(ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
   await clock.sleep(ms, signal)
   signal.throwIfAborted()
 }
@@ -228,7 +280,7 @@ const tooFast = ({ limit, scope, retryAfter }: RateAnswer): Failure =>
     details: { retryAfter },
   })
 
-export const toRetrySeconds = (ms: number) => ({ retryAfter: Math.max(1, Math.ceil(ms / 1_000)) })
+const toRetrySeconds = (ms: number) => ({ retryAfter: Math.max(1, Math.ceil(ms / 1_000)) })
 
 const tooManyWrong = (ms: number): Failure =>
   new Failure('rate_limited', 'Too many requests with unknown API keys came from this network address.', {
@@ -242,6 +294,12 @@ const tooManyTests = (ms: number): Failure =>
     'This network address has used its share of the shared test key; ask the operator for an API key of your own.',
     { zh: '此网络地址已用完共享测试 key 的配额；请向运营者申请自己的 API key。', details: toRetrySeconds(ms) },
   )
+
+const tooManyVisits = (ms: number): Failure =>
+  new Failure('rate_limited', 'Too many pages were opened from this network address within a minute.', {
+    zh: '此网络地址在一分钟内打开的页面过多。',
+    details: toRetrySeconds(ms),
+  })
 
 /** The key of a request, from `apikey` or `X-API-Key`; both only if they agree. */
 export function getRequestKey({ keys, request }: Arrival): string {

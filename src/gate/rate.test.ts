@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { watchLateness } from './queue.ts'
-import { createRates, type RateAnswer } from './rate.ts'
+import { createRates, type RateAnswer, watchLateness } from './rate.ts'
 
 function clock(time: number) {
   const state = { time, now: () => state.time, elapsed: () => state.time - NOON }

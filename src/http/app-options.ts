@@ -2,30 +2,22 @@ import type { PriceHistory, Prices, Profiles } from '#actions/define.ts'
 import type { OptionDefaults } from '#actions/request/options.ts'
 import type { Labels } from '#explorer/page.ts'
 import type { Log } from '#failure/failure.ts'
-import type { AddressLimits } from '#gate/networks.ts'
-import type { Queues } from '#gate/queues.ts'
-import type { Rates } from '#gate/rate.ts'
+import type { Gate } from '#gate/gate.ts'
 import type { HeadSource } from '#head/head-state.ts'
-import type { Keyring } from '#keys/keyring.ts'
 import type { Exposition } from '#metrics/counters.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import type { Clock } from '#time/clock.ts'
 import type { HttpCounts } from './counts.ts'
 import type { Trusted } from './exchange.ts'
 import type { Stopping } from './stopping.ts'
 
 /** The parts and settings of the service. */
-export type AppOptions = {
+export type AppOptions = Gate & {
   readonly store: Store
   /** undefined: the service follows no node; `/rpc/` answers 503. */
   readonly node: Node | undefined
   /** The blocks above the published one; absent: they are not followed. */
   readonly head?: HeadSource
-  readonly keyring: Keyring
-  readonly rates: Rates
-  /** Absent: the limits of an app of its own. */
-  readonly addresses?: AddressLimits
   /** Proxies whose client address headers are trusted; absent: none. */
   readonly trustedProxies?: readonly Trusted[]
   readonly prices: Prices
@@ -40,21 +32,8 @@ export type AppOptions = {
   readonly deadlineMs: number
   /** Additional milliseconds for a page of a ranking of the past; absent: no limit. */
   readonly rankingMs?: number
-  /**
-   * Maximum number of requests that read the store at once; further ones wait for a limited time. Used where
-   * no `queues` are given.
-   */
-  readonly maxInFlight: number
   /** Maximum bytes of cached answers; absent or 0: no answers are cached. */
   readonly keptBytes?: number
-  /** Maximum number of concurrent exports. Used where no `queues` are given. */
-  readonly maxExports: number
-  /**
-   * Maximum number of open feeds, in all and per key, and of live pages, in all and per network. Used where
-   * no `queues` are given.
-   */
-  readonly maxFeeds: number
-  readonly maxFeedsPerKey: number
   /** Absent: the service never stops. */
   readonly stopping?: Stopping
   /** An export or a feed is aborted when its client reads nothing for this time. */
@@ -69,9 +48,6 @@ export type AppOptions = {
   readonly counts?: HttpCounts
   /** The text of `/metrics`; absent: the path does not exist here. */
   readonly metrics?: Exposition | undefined
-  /** Running and waiting requests; absent: nothing else reads them. */
-  readonly queues?: Queues
-  readonly clock: Clock
   readonly log: Log
   readonly version: string
   /** The shared test key, if any. Calls in the reference use it. */

@@ -131,6 +131,11 @@ export const codes: { readonly [K in FailureKind]: Code } = {
   conflict: UNAVAILABLE,
 }
 
+/** All codes, each once, in their order. */
+export const allCodes: readonly Code[] = [
+  ...new Map(Object.values(codes).map(code => [code.code, code])).values(),
+].toSorted((a, b) => a.code - b.code)
+
 /** Failures that any query can have. */
 const EVERY_QUERY: readonly FailureKind[] = [
   'bad_request',

@@ -1,21 +1,23 @@
 import { readFileSync } from 'node:fs'
 import type { AnswerDeps } from '#actions/answer.ts'
 import { type ApiAction, formatActionName } from '#actions/define.ts'
+import { chooseExample, type Example, findScenes } from '#actions/example/choose.ts'
 import { actions } from '#actions/registry.ts'
 import { FEED_FORMAT, LANGUAGE_TAG, type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import { findSingleValue, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import touchIcon from '#explorer/asset/touch-icon.png' with { type: 'file' }
-import type { Site } from '#explorer/page.ts'
+import type { Lang, Site } from '#explorer/page.ts'
+import { Failure } from '#failure/failure.ts'
+import { countVisit } from '#gate/gate.ts'
+import type { AddressLimits } from '#gate/networks.ts'
+import { within } from '#time/deadline.ts'
 import type { Assets } from './assets.ts'
 import { clientScript, clientText } from './client/client-text.ts'
 import type { Handler } from './exchange.ts'
-import { counted, type ExplorerGate } from './explorer/gate.ts'
-import { formatRoute } from './openapi/action-operation.ts'
+import { FORM_NAMES, type Form, formatRoute } from './openapi/action-operation.ts'
 import { buildOpenapi } from './openapi/document.ts'
-import { FORM_NAMES, type Form } from './openapi/responses.ts'
-import type { ReferenceLang } from './reference/action.ts'
-import { type Examples, servedExamples } from './reference/examples.ts'
+import { listFieldRows } from './reference/action.ts'
 import { renderReference } from './reference/page.tsx'
 import { paragraphs } from './reference/text.ts'
 import { JSON_TYPE, lastingReply, lazy, type Reply, textReply } from './reply.ts'
@@ -89,91 +91,139 @@ export const PAGE_POLICY = [
 /** A document, under the name of its kind in the log. */
 type Document = { readonly kind: 'docs' | 'openapi' | 'client'; readonly handler: Handler }
 
-/** The documents by their paths. */
-type Documents = ReadonlyMap<string, Document>
+type DocumentOptions = {
+  readonly addresses: Pick<AddressLimits, 'visit' | 'refresh'>
+  readonly site: Site
+  readonly files: Assets['reference']
+  readonly defaults: OptionDefaults
+  readonly basePath: string
+}
 
 /**
- * The reference in both languages, the OpenAPI document, the client, and the files for robots. Each is made
- * on first use.
+ * The documents by their paths: the reference in both languages, the OpenAPI document, the client, and the files for
+ * robots. Each is made on first use.
  */
-export function documentHandlers(
-  deps: AnswerDeps,
-  options: {
-    readonly addresses: ExplorerGate['addresses']
-    readonly site: Site
-    readonly files: Assets['reference']
-    readonly defaults: OptionDefaults
-    readonly basePath: string
-  },
-): Documents {
-  const examples = servedExamples(deps, actions, options.defaults)
+export function documentHandlers(deps: AnswerDeps, options: DocumentOptions): ReadonlyMap<string, Document> {
+  const { addresses, site, defaults, basePath } = options
+  const ofExamples = repliesOfExamples(servedExamples(deps, defaults))
   const docs = (handler: Handler): Document => ({ kind: 'docs', handler })
   const client = (type: string, make: typeof clientText): Document => ({
     kind: 'client',
-    handler: fixed(type, () => make(actions, options.site.version)),
+    handler: fixed(type, () => make(actions, site.version)),
   })
   const icon = docs(fixed('image/svg+xml', () => favicon))
   const all: readonly (readonly [path: string, document: Document])[] = [
-    ['/docs/en', docs(pageHandler('en', options, examples))],
-    ['/docs/zh', docs(pageHandler('zh', options, examples))],
-    ['/openapi.json', { kind: 'openapi', handler: openapiHandler(options, examples) }],
+    ['/docs/en', docs(pageHandler('en', options, ofExamples))],
+    ['/docs/zh', docs(pageHandler('zh', options, ofExamples))],
+    ['/openapi.json', { kind: 'openapi', handler: openapiHandler(options, ofExamples) }],
     ['/client.ts', client('application/typescript; charset=utf-8', clientText)],
     ['/client.js', client('text/javascript; charset=utf-8', clientScript)],
     ['/llms.txt', docs(fixed('text/markdown; charset=utf-8', () => formatLlms(actions)))],
-    [
-      '/robots.txt',
-      docs(fixed('text/plain; charset=utf-8', () => formatRobots({ ...options.site, basePath: options.basePath }))),
-    ],
+    ['/robots.txt', docs(fixed('text/plain; charset=utf-8', () => formatRobots({ ...site, basePath })))],
     ['/favicon.svg', icon],
     ['/favicon.ico', icon],
     ['/apple-touch-icon.png', docs(touchIconHandler())],
   ]
-  return new Map(all.map(([path, { kind, handler }]) => [path, { kind, handler: asVisit(options, handler) }]))
+  // A document counts as a visit of its network.
+  const asVisit =
+    (handler: Handler): Handler =>
+    async (exchange, ...running) => {
+      countVisit(addresses, exchange, 'visit')
+      return handler(exchange, ...running)
+    }
+  return new Map(all.map(([path, { kind, handler }]) => [path, { kind, handler: asVisit(handler) }]))
 }
 
-/** A document that counts as a visit of its network. */
-const asVisit =
-  (gate: Pick<ExplorerGate, 'addresses'>, handler: Handler): Handler =>
-  async (exchange, ...running) => {
-    counted(gate, exchange, 'visit')
-    return handler(exchange, ...running)
-  }
+/** Calls that have an answer on the served chain, by action. */
+type Examples = ReadonlyMap<ApiAction, Example>
 
-function pageHandler(
-  lang: ReferenceLang,
-  options: Parameters<typeof documentHandlers>[1],
-  served: () => Promise<Examples>,
-): Handler {
+/** Milliseconds after which a chain that lacked an example is searched again. */
+const AGAIN_MS = 60_000
+/** Time limit of the search, so that pages do not wait for a store that hangs. */
+const TIMEOUT_MS = 5_000
+
+/**
+ * Calls that have an answer on the served chain, chosen at the first request and kept while the process runs:
+ * data of the chain never disappears. A missing call is searched again after a minute. Never throws: a store
+ * that cannot be read leaves the pages without examples.
+ */
+function servedExamples(deps: AnswerDeps, defaults: OptionDefaults): () => Promise<Examples> {
+  let known: Examples = new Map()
+  let askedAt = Number.NEGATIVE_INFINITY
+  let underWay: Promise<void> | undefined
+  const find = async (): Promise<void> => {
+    const controller = new AbortController()
+    const stop = deps.clock.after(TIMEOUT_MS, () => controller.abort())
+    try {
+      const { signal } = controller
+      const found = await within(chooseMissing(deps, { known, defaults }, signal), { signal })
+      // The same object while nothing was found, since pages are made anew for another one.
+      if (found.size > known.size) known = found
+    } catch {
+      // A caller of the action gets the failure itself.
+    } finally {
+      stop()
+      askedAt = deps.clock.elapsed()
+      underWay = undefined
+    }
+  }
+  return async () => {
+    const isDue = known.size < actions.length && deps.clock.elapsed() - askedAt >= AGAIN_MS
+    if (isDue) underWay ??= find()
+    await underWay
+    return known
+  }
+}
+
+/** The known examples, and those that are found for the other actions. */
+async function chooseMissing(
+  deps: AnswerDeps,
+  { known, defaults }: { readonly known: Examples; readonly defaults: OptionDefaults },
+  signal: AbortSignal,
+): Promise<Examples> {
+  const scenes = await deps.store.read(findScenes, { signal })
+  const found = new Map(known)
+  for (const action of actions) {
+    if (found.has(action)) continue
+    const numbers = listFieldRows(action.result).some(({ exact }) => exact) ? 'string' : 'number'
+    const options = { ...defaults, numbers, lang: 'en' } as const
+    const example = await chooseExample(deps, { action, scenes }, { options, signal }).catch((error: unknown) => {
+      // An action that cannot answer now has no example. Other actions are not affected.
+      if (!(error instanceof Failure)) throw error
+    })
+    if (example !== undefined) found.set(action, example)
+  }
+  return found
+}
+
+/** Gives the reply with a name, made by `make` once for each set of examples: requests at the same time wait for the same one. */
+type RepliesOfExamples = (name: string, make: (examples: Examples) => Promise<Reply>) => Promise<Reply>
+
+function repliesOfExamples(served: () => Promise<Examples>): RepliesOfExamples {
+  let made: { readonly examples: Examples; readonly replies: Map<string, Promise<Reply>> } | undefined
+  return async (name, make) => {
+    const examples = await served()
+    if (made?.examples !== examples) made = { examples, replies: new Map() }
+    const reply = made.replies.get(name) ?? make(examples)
+    made.replies.set(name, reply)
+    return reply
+  }
+}
+
+function pageHandler(lang: Lang, options: DocumentOptions, ofExamples: RepliesOfExamples): Handler {
   const headers = {
     // The page names its style and script by their content hashes, so it must be that of the running service.
     'Cache-Control': 'no-cache',
     'Content-Security-Policy': PAGE_POLICY,
     'Content-Language': LANGUAGE_TAG[lang],
   }
-  const make = madeOnce(async (examples: Examples) =>
-    lastingReply(
-      { type: 'text/html; charset=utf-8', text: await renderReference(actions, { ...options, lang, examples }) },
-      headers,
-    ),
-  )
   return async ({ path }) => {
     // The page's links are relative to its address without a trailing slash.
     if (path.endsWith('/')) return redirect(`../${lang}`)
-    return make(await served())
-  }
-}
-
-/** Makes a reply once for each set of examples: requests at the same time wait for the same one. */
-function madeOnce(make: (examples: Examples) => Promise<Reply>) {
-  let made: { readonly examples: Examples; readonly reply: Promise<Reply> } | undefined
-  return (examples: Examples): Promise<Reply> => {
-    if (made?.examples === examples) return made.reply
-    const reply = make(examples)
-    made = { examples, reply }
-    reply.catch(() => {
-      if (made?.reply === reply) made = undefined
+    return ofExamples(path, async examples => {
+      const text = await renderReference(actions, { ...options, lang, examples })
+      return lastingReply({ type: 'text/html; charset=utf-8', text }, headers)
     })
-    return reply
   }
 }
 
@@ -196,26 +246,17 @@ export const redirect = (location: string, headers: Readonly<Record<string, stri
     { headers: { Location: location, 'Cache-Control': 'no-cache', ...headers } },
   )
 
-function openapiHandler(
-  { site: { version }, defaults }: { readonly site: Site; readonly defaults: OptionDefaults },
-  served: () => Promise<Examples>,
-): Handler {
+function openapiHandler({ site: { version }, defaults }: DocumentOptions, ofExamples: RepliesOfExamples): Handler {
   const form: Form = { ...defaults, numbers: 'number' }
-  const written = new Map<string, ReturnType<typeof madeOnce>>()
   return async ({ path, query, fault }) => {
     if (fault !== undefined) throw fault
     // The document's server URL is relative to the document's address without a trailing slash.
     if (path.endsWith('/')) return redirect(`../openapi.json${formatQueryString(query)}`)
     const chosen = parseFormOptions(query, defaults)
-    const choice = JSON.stringify(chosen)
-    const make =
-      written.get(choice) ??
-      madeOnce(async examples => {
-        const text = JSON.stringify(buildOpenapi(actions, { version, defaults: form, chosen, examples }))
-        return lastingReply({ type: JSON_TYPE, text }, HEADERS)
-      })
-    written.set(choice, make)
-    return make(await served())
+    return ofExamples(`${path} ${JSON.stringify(chosen)}`, async examples => {
+      const text = JSON.stringify(buildOpenapi(actions, { version, defaults: form, chosen, examples }))
+      return lastingReply({ type: JSON_TYPE, text }, HEADERS)
+    })
   }
 }
 

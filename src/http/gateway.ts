@@ -7,33 +7,25 @@ import { within } from '#time/deadline.ts'
 /** An answer whose bytes count until `release`. */
 type TakenResponse = NodeResponse & { readonly release: () => void }
 
-/**
- * One answer of a node for several readers. Its bytes are stored once, and count until the last reader releases them.
- */
-type SharedAnswer = Pick<ForwardedResponse, 'status' | 'contentType' | 'body' | 'isUsable'> & {
-  take(): TakenResponse
-}
+/** An answer of a node, which several readers take. */
+type SharedAnswer = { readonly passed: ForwardedResponse; readonly take: () => TakenResponse }
 
+/** The bytes of a shared answer are stored once, and count until the last reader releases them. */
 function shareAnswer(passed: ForwardedResponse): SharedAnswer {
-  const { status, contentType, body, isUsable } = passed
+  const { status, contentType, body } = passed
   let holders = 0
-  return {
-    status,
-    contentType,
-    body,
-    isUsable,
-    take: () => {
-      let isHeld = true
-      holders += 1
-      const release = (): void => {
-        if (!isHeld) return
-        isHeld = false
-        holders -= 1
-        if (holders === 0) passed.release()
-      }
-      return { status, contentType, body, release }
-    },
+  const take = (): TakenResponse => {
+    let isHeld = true
+    holders += 1
+    const release = (): void => {
+      if (!isHeld) return
+      isHeld = false
+      holders -= 1
+      if (holders === 0) passed.release()
+    }
+    return { status, contentType, body, release }
   }
+  return { passed, take }
 }
 
 /**
@@ -101,16 +93,6 @@ function parseBodyObject(body: Uint8Array): Json | undefined {
   return isObject(value) ? value : undefined
 }
 
-/** A cache of node answers by path, bounded in bytes. */
-type NodeAnswerCache = {
-  /** The cached answer for a path; undefined: there is none, or it has expired. */
-  take(path: string): TakenResponse | undefined
-  /** Caches an answer whose call began at `since`, by the clock, unless a later one is cached. */
-  keep(path: string, answer: SharedAnswer, since: number): void
-  /** Bytes of all cached answers. */
-  bytes(): number
-}
-
 /** Estimated bytes of an entry, without its body, its path, and what every cache counts. */
 const ENTRY_BYTES = 300
 
@@ -122,34 +104,31 @@ type Entry = {
   isFinal: boolean | undefined
 }
 
-/**
- * @param maxBytes the limit above which the oldest entries are evicted
- * @param lib the last irreversible block known now; undefined: unknown
- */
-function createNodeAnswerCache(
-  maxBytes: number,
-  { elapsed, lib }: { readonly elapsed: () => number; readonly lib: () => number | undefined },
-): NodeAnswerCache {
+/** A cache of node answers by path. Above `maxBytes` the oldest are evicted. */
+function createNodeAnswerCache(node: Pick<Node, 'lastInfo'>, elapsed: () => number, maxBytes: number) {
   const entries = boundedCache<Entry>(maxBytes, ({ own }) => own.release())
   /** Only answers that are requested again are parsed, so that a reader of the whole chain pays nothing for it. */
   const isGood = (path: string, entry: Entry): boolean => {
     const age = elapsed() - entry.since
-    if (age >= FINAL_MS || !entry.answer.isUsable()) return false
+    const { passed } = entry.answer
+    if (age >= FINAL_MS || !passed.isUsable()) return false
     if (age < FRESH_MS) return true
-    entry.isFinal ??= isFinal(path, entry.answer.body, lib() ?? -1)
+    entry.isFinal ??= isFinal(path, passed.body, node.lastInfo()?.libBlock ?? -1)
     return entry.isFinal
   }
   return {
-    take: path => {
+    /** undefined: there is no answer for the path, or it has expired. */
+    take: (path: string): TakenResponse | undefined => {
       const entry = entries.get(path)?.value
       if (entry !== undefined && isGood(path, entry)) return entry.answer.take()
       entries.drop(path)
       return undefined
     },
-    keep: (path, answer, since) => {
+    /** Caches an answer whose call began at `since`, by the clock, unless a later one is cached. */
+    keep: (path: string, answer: SharedAnswer, since: number): void => {
       if (since < (entries.get(path)?.value.since ?? since)) return
       const entry = { answer, since, own: answer.take(), isFinal: undefined }
-      entries.put(path, entry, ENTRY_BYTES + 2 * path.length + answer.body.length)
+      entries.put(path, entry, ENTRY_BYTES + 2 * path.length + answer.passed.body.length)
     },
     bytes: entries.characters,
   }
@@ -186,7 +165,7 @@ type GatewayOptions = {
 /** A call to a node, in progress or just answered. */
 type Call = {
   readonly since: number
-  readonly answer: Promise<{ readonly shared: SharedAnswer; readonly passed: ForwardedResponse }>
+  readonly answer: Promise<SharedAnswer>
   /** The number of waiting requests. */
   readers: number
   /** Called when no request waits any more. */
@@ -194,12 +173,42 @@ type Call = {
 }
 
 export function createGateway(node: Node, { clock: { elapsed }, maxBytes, onAnswer, onKept }: GatewayOptions): Gateway {
-  const kept = createNodeAnswerCache(maxBytes, { elapsed, lib: () => node.lastInfo()?.libBlock })
+  const cached = createNodeAnswerCache(node, elapsed, maxBytes)
   const calls = new Map<string, Call>()
   const takeKept = (path: string): TakenResponse | undefined => {
-    const answer = kept.take(path)
+    const answer = cached.take(path)
     if (answer !== undefined) onAnswer('kept')
     return answer
+  }
+  /** Calls the node for all requests that arrive while the call is in progress. */
+  const begin = (path: string): Call => {
+    const since = elapsed()
+    const ends = new AbortController()
+    const forget = (): void => {
+      if (calls.get(path) === call) calls.delete(path)
+    }
+    let own: TakenResponse | undefined
+    const ask = async (): Promise<SharedAnswer> => {
+      const passed = await node.get(path, { signal: ends.signal })
+      const shared = shareAnswer(passed)
+      // The bytes count until all waiting requests have taken the answer.
+      own = shared.take()
+      if (isKeepable(passed)) cached.keep(path, shared, since)
+      onKept(cached.bytes())
+      if (ends.signal.aborted) own.release()
+      return shared
+    }
+    const answer = ask().finally(forget)
+    // Each waiting request gets the failure, and there may be none left.
+    answer.catch(() => undefined)
+    const leave = (): void => {
+      forget()
+      ends.abort('left')
+      own?.release()
+    }
+    const call: Call = { since, answer, readers: 0, leave }
+    calls.set(path, call)
+    return call
   }
   return {
     kept: takeKept,
@@ -209,59 +218,16 @@ export function createGateway(node: Node, { clock: { elapsed }, maxBytes, onAnsw
       if (answer !== undefined) return answer
       const known = calls.get(path)
       const isJoined = known !== undefined && elapsed() - known.since < FRESH_MS
-      const call = isJoined ? known : beginCall(node, path, { calls, kept, since: elapsed(), onKept })
+      const call = isJoined ? known : begin(path)
       call.readers += 1
       try {
-        const { shared, passed } = await within(call.answer, { signal })
+        const { passed, take } = await within(call.answer, { signal })
         onAnswer(isJoined ? 'joined' : passed.isFirst ? 'node' : 'other_node')
-        return shared.take()
+        return take()
       } finally {
         call.readers -= 1
         if (call.readers === 0) call.leave()
       }
     },
   }
-}
-
-/** Calls a node for all requests that arrive while the call is in progress. */
-function beginCall(
-  node: Node,
-  path: string,
-  {
-    calls,
-    kept,
-    since,
-    onKept,
-  }: Pick<GatewayOptions, 'onKept'> & {
-    readonly calls: Map<string, Call>
-    readonly kept: ReturnType<typeof createNodeAnswerCache>
-    readonly since: number
-  },
-): Call {
-  const ends = new AbortController()
-  const forget = (): void => {
-    if (calls.get(path) === call) calls.delete(path)
-  }
-  let own: TakenResponse | undefined
-  const asked = async () => {
-    const passed = await node.get(path, { signal: ends.signal })
-    const shared = shareAnswer(passed)
-    // The bytes count until all waiting requests have taken the answer.
-    own = shared.take()
-    if (isKeepable(passed)) kept.keep(path, shared, since)
-    onKept(kept.bytes())
-    if (ends.signal.aborted) own.release()
-    return { shared, passed }
-  }
-  const answer = asked().finally(forget)
-  // Each waiting request gets the failure, and there may be none left.
-  answer.catch(() => undefined)
-  const leave = (): void => {
-    forget()
-    ends.abort('left')
-    own?.release()
-  }
-  const call: Call = { since, answer, readers: 0, leave }
-  calls.set(path, call)
-  return call
 }

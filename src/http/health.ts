@@ -1,8 +1,8 @@
 import type { Text } from '#actions/define.ts'
 import { BEHIND } from '#actions/find/loading.ts'
-import { Failure } from '#failure/failure.ts'
+import { Failure, type FailureKind } from '#failure/failure.ts'
 import { unfitText } from '#node/pool.ts'
-import type { Node } from '#node/port.ts'
+import type { ChainInfo, Node, Unfit } from '#node/port.ts'
 import { AbsentStore, OtherVersion } from '#store/failures.ts'
 import type { Published } from '#store/port.ts'
 import { requireServable, type ServedStore } from '#store/servable.ts'
@@ -52,11 +52,7 @@ export function watchHealth({
     if (kept === undefined || clock.elapsed() >= kept.until)
       kept = { published: requireServable(store), until: clock.elapsed() + KEPT_MS }
     const late = () => new Failure('unavailable', `The store did not return its height within ${STORE_MS} ms.`)
-    const found = await within(kept.published, { ms: STORE_MS, late }).catch((error: unknown) => {
-      const isOfStore = error instanceof Failure && ['unavailable', 'damaged', 'conflict'].includes(error.kind)
-      if (isOfStore || error instanceof AbsentStore) return error
-      throw error
-    })
+    const found = await within(kept.published, { ms: STORE_MS, late }).catch(requireStoreFailure)
     const published = found instanceof Failure ? undefined : found
     return {
       published,
@@ -66,6 +62,13 @@ export function watchHealth({
       isNodeSilent: node !== undefined && node.lastInfo() === undefined,
     }
   }
+}
+
+const OF_STORES: ReadonlySet<FailureKind> = new Set(['unavailable', 'damaged', 'conflict'])
+
+function requireStoreFailure(error: unknown): Failure {
+  if (error instanceof AbsentStore || (error instanceof Failure && OF_STORES.has(error.kind))) return error
+  throw error
 }
 
 /** Whether the store can be read and passes the integrity checks made while serving. */
@@ -123,18 +126,18 @@ export function measureFreshness(at: Published, node: NodeReport | undefined, cl
   return {
     lib,
     behind: info === undefined ? null : behind,
-    behindSeconds:
-      info === undefined
-        ? null
-        : info.libBlock <= at.height || info.libTime <= at.time
-          ? 0
-          : Number((info.libTime - at.time) / 1_000_000n) / 1_000,
+    behindSeconds: info === undefined ? null : countLagSeconds(at, info),
     lagSeconds: ageMs < -SKEW_MS ? null : Math.max(0, ageMs) / 1_000,
     node: node === undefined ? 'none' : (unfit?.is ?? (reported === undefined ? 'unreachable' : 'reachable')),
     unfit,
     reportedAt: agoMs === undefined ? null : clock.now() - agoMs,
     isFarBehind: behind > BEHIND,
   }
+}
+
+/** Seconds of the chain's time from a published block to the end that a node reports; 0: the node is not ahead of it. */
+function countLagSeconds(at: Published, { libBlock, libTime }: Pick<ChainInfo, 'libBlock' | 'libTime'>): number {
+  return libBlock <= at.height || libTime <= at.time ? 0 : Number((libTime - at.time) / 1_000_000n) / 1_000
 }
 
 /** A fault, and its remedy for the operator. */
@@ -163,24 +166,22 @@ export function findTroubles(
 /** Faults of the node and of loading, most important first. */
 export function findLoadTroubles({ node, unfit, behind, isFarBehind }: Freshness): readonly Trouble[] {
   return [
-    ...(unfit === undefined
-      ? []
-      : [
-          trouble(
-            `${unfitText(unfit, 'the node')}.`,
-            unfit.is === 'foreign'
-              ? `全节点所属的链与存储中的不同：${unfit.why}。`
-              : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点上为 ${unfit.there}。`,
-            [
-              "'iostlens doctor' names the node and the remedy.",
-              '可运行 iostlens doctor，查看是哪个全节点以及处理办法。',
-            ],
-          ),
-        ]),
+    ...(unfit === undefined ? [] : [describeUnfit(unfit)]),
     ...(isFarBehind ? [FAR_BEHIND] : []),
     ...(node === 'unreachable' ? [NODE_SILENT] : []),
     ...(node === 'reachable' && behind === null ? [NODE_BEHIND] : []),
   ]
+}
+
+function describeUnfit(unfit: Unfit): Trouble {
+  const zh =
+    unfit.is === 'foreign'
+      ? `全节点所属的链与存储中的不同：${unfit.why}。`
+      : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点上为 ${unfit.there}。`
+  return trouble(`${unfitText(unfit, 'the node')}.`, zh, [
+    "'iostlens doctor' names the node and the remedy.",
+    '可运行 iostlens doctor，查看是哪个全节点以及处理办法。',
+  ])
 }
 
 /** A fault and its remedy, each in English and Chinese. */

@@ -11,6 +11,7 @@ import { At } from '#explorer/part/amount.tsx'
 import { ServicePage, type Shell } from '#explorer/part/document.tsx'
 import { type Fact, Facts } from '#explorer/part/section.tsx'
 import { type Clock, createPace } from '#time/clock.ts'
+import type { AppOptions } from './app-options.ts'
 import { formatQueryString, PAGE_POLICY, redirect } from './documents.ts'
 import type { Handler } from './exchange.ts'
 import { findTroubles, type Health, isWhole, listFreshFields, type Trouble } from './health.ts'
@@ -109,11 +110,8 @@ function listFacts(
   ]
 }
 
-type StatusOptions = {
+type StatusOptions = Pick<AppOptions, 'version' | 'maxLagMs' | 'clock'> & {
   readonly readHealth: () => Promise<Health>
-  readonly version: string
-  readonly maxLagMs: number | undefined
-  readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly site: Site
 }
 

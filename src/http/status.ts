@@ -4,10 +4,10 @@ import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { type IdentifyDeps, identify } from '#gate/gate.ts'
 import type { Rates } from '#gate/rate.ts'
+import type { AppOptions } from './app-options.ts'
 import { type Handler, refuseParameters } from './exchange.ts'
 import { CLOCK, findLoadTroubles, findTroubles, type Health, isWhole, listFreshFields } from './health.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
-import type { Stopping } from './stopping.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
 
@@ -27,16 +27,10 @@ export function readyHandler({
   readHealth,
   version,
   maxLagMs = Number.POSITIVE_INFINITY,
-  readyNeedsNode,
+  readyNeedsNode = false,
   stopping,
-}: {
+}: Pick<AppOptions, 'version' | 'maxLagMs' | 'readyNeedsNode' | 'stopping'> & {
   readonly readHealth: () => Promise<Health>
-  readonly version: string
-  /** Maximum age of the last loaded block; undefined: any age. */
-  readonly maxLagMs: number | undefined
-  /** Whether faults of the node and of loading count, too. */
-  readonly readyNeedsNode: boolean
-  readonly stopping?: Pick<Stopping, 'signal'>
 }): Handler {
   return async () => {
     if (stopping?.signal.aborted === true) return notReady({ reason: 'The service is stopping.', version })

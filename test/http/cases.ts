@@ -12,8 +12,11 @@ type HttpCase = {
   readonly status: number
   /** Expected headers. null: absent. */
   readonly answer?: Readonly<Record<string, string | null>>
-  /** The whole body: a JSON value, serialized as the service does, or any other text. `request_id` is `*`. */
-  readonly body: unknown
+  /** The code and the message of a refusal, whose body has nothing else. */
+  readonly code?: number
+  readonly message?: string
+  /** Any other whole body: a JSON value, serialized as the service does, or a text. `request_id` is `*`. */
+  readonly body?: unknown
 }
 
 export type HttpCaseKeys = Readonly<Record<'key' | 'revoked' | 'expired', string>>
@@ -46,11 +49,13 @@ export async function askCase(one: HttpCase, ask: Ask, keys: HttpCaseKeys): Prom
     status: response.status,
     ...(answer && { answer: Object.fromEntries(told) }),
     // A body that differs in any character from the expected one is returned as parsed JSON or as text.
-    body: text === writeBody(one.body) ? one.body : tryParse(text),
+    ...(text !== writeBody(one) && { body: tryParse(text) }),
   }
 }
 
-const writeBody = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body))
+function writeBody({ code, message, body = { code, message, data: {}, request_id: '*' } }: HttpCase): string {
+  return typeof body === 'string' ? body : JSON.stringify(body)
+}
 
 function tryParse(text: string): unknown {
   try {

@@ -8,12 +8,12 @@ import { openFeeds } from '#http/feed/open-feeds.ts'
 import { pausedFeed } from '#http/feed/reply.ts'
 import { stoppingService } from '#http/stopping.ts'
 import { createKey } from '#keys/key.ts'
-import { keyring } from '#keys/keyring.ts'
 import type { StoredKey } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { documented } from '#test/support/documented.ts'
 import { clientOf } from '#test/support/processes/client.ts'
 import { collectEvents, type FeedEvent, feedEvents, feedMessages } from '#test/support/processes/feed-client.ts'
-import { serviceOn } from '#test/support/processes/service.ts'
+import { serviceOn, testKeyring } from '#test/support/processes/service.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
@@ -94,6 +94,8 @@ test('feeds: calls without a feed, and parameters that a feed does not use, are 
     ['/api/base/get-wealth-list?format=sse', `: ${feeds.join(', ')}. `],
   ] as const)
     expect(await readRefusal(await get(path, last))).toEqual([400, expect.stringContaining(said)])
+  const [told = ''] = documented('docs/api.md', '## Feeds').split(' return their rows')
+  expect((told.match(/get-[a-z-]+/g) ?? []).toSorted()).toEqual(feeds.toSorted())
 })
 
 test('feeds: the number of feeds is limited per key and in all, and leaving clients release their places', async () => {
@@ -110,8 +112,7 @@ test('feeds: the number of feeds is limited per key and in all, and leaving clie
 test('feeds: revoking a key ends its feeds, and no others', async () => {
   const [one, two] = [createKey('one', PLAN, { now: Date.now() }), createKey('two', PLAN, { now: Date.now() })]
   let keys: readonly StoredKey[] = [one.stored, two.stored]
-  const read = async () => ({ keys, isStart: true, isEnd: true, mark: undefined })
-  const { open } = openService({ keyring: keyring({ store: { read }, clock: systemClock }) })
+  const { open } = openService({ keyring: testKeyring(() => keys, { clock: systemClock }) })
   const ended = firstOf(await open('&lang=zh', { 'x-api-key': one.key }), 2)
   let isOver = false
   const kept = await open('', { 'x-api-key': two.key })
@@ -226,8 +227,11 @@ const MINUTE_MS = 60_000
 async function startInEvening(perDay: number, more: { readonly expires?: number } = {}) {
   const clock = handClock(EVENING)
   const { key, stored } = createKey('reader', { perSecond: 100, perDay }, { now: EVENING, ...more })
-  const keys = { read: async () => ({ keys: [stored], isStart: true, isEnd: true, mark: undefined }) }
-  const { get } = serviceOn(store, { clock, keyring: keyring({ store: keys, clock }), rates: createRates({ clock }) })
+  const { get } = serviceOn(store, {
+    clock,
+    keyring: testKeyring(() => [stored], { clock }),
+    rates: createRates({ clock }),
+  })
   const ask = (path: string, last?: number, init: RequestInit = {}) =>
     get(path, { 'x-api-key': key, ...(last !== undefined && { 'last-event-id': String(last) }) }, init)
   /** Collects the events of a feed. */

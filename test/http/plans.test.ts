@@ -4,7 +4,6 @@ import { createPermits } from '#gate/gate.ts'
 import { createQueues } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
 import { createKey } from '#keys/key.ts'
-import { keyring } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'
 import type { StoredKey } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -12,7 +11,7 @@ import { readExposition } from '#test/support/exposition.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { cliFolder } from '#test/support/processes/cli-process.ts'
 import { startCrowd } from '#test/support/processes/crowd.ts'
-import { serviceOn } from '#test/support/processes/service.ts'
+import { serviceOn, testKeyring } from '#test/support/processes/service.ts'
 import { fillFromRecording, loadedStore } from '#test/support/stores/loaded.ts'
 import { seen, turn, until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
@@ -30,11 +29,10 @@ const WIDE: Plan = { perSecond: 1_000, perDay: 100_000 }
 async function start(plan = WIDE) {
   const { key, stored } = createKey('worker', plan, { now: Date.now() })
   let keys: readonly StoredKey[] = [stored]
-  const read = async () => ({ keys, isStart: true, isEnd: true, mark: undefined })
   const testKey = { key: TEST_KEY, plan: WIDE }
   const { lines, get } = serviceOn(await loadedStore(), {
     clock: systemClock,
-    keyring: keyring({ store: { read }, clock: systemClock, testKey }),
+    keyring: testKeyring(() => keys, { clock: systemClock, testKey }),
     rates: createRates({ clock: systemClock }),
   })
   const ask = (path: string, headers: Readonly<Record<string, string>> = {}) =>

@@ -1,5 +1,5 @@
 import { OPTION_VALUES } from '#actions/request/options.ts'
-import { FORM_NAMES, type Form } from '#http/openapi/responses.ts'
+import { FORM_NAMES, type Form } from '#http/openapi/action-operation.ts'
 
 /** Every combination of options: each option is left out or has any of its values. */
 export const everyChoice = (): readonly Partial<Form>[] =>

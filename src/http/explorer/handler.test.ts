@@ -108,10 +108,3 @@ test('keptPages: when the visitor for whom a page is made leaves, another waitin
   expect((await ends).map(({ status }) => status)).toEqual(Array(3).fill('rejected'))
   expect(made).toEqual([0, 1, 10])
 })
-
-test('keptPages: a very long page is not cached', async () => {
-  const kept = keptPages()
-  let made = 0
-  const long = async () => ({ text: `${++made}`.repeat(300_000) })
-  expect(await kept(visit('/long'), long)).not.toEqual(await kept(visit('/long'), long))
-})

@@ -5,7 +5,7 @@ import { formatRoot, toHref } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import { type Document, type PageRequest, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
-import { createPermits, MAX_ROWS_WITHOUT_KEY } from '#gate/gate.ts'
+import { admitVisitor, type Gate } from '#gate/gate.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
@@ -13,7 +13,6 @@ import { codes } from '../codes.ts'
 import { PAGE_POLICY, redirect } from '../documents.ts'
 import { type Exchange, type Handler, parseTarget } from '../exchange.ts'
 import { failureFields, failureReply, type Reply, textReply } from '../reply.ts'
-import { counted, type ExplorerGate } from './gate.ts'
 
 const ZH = /^\/zh(?=\/|$)/
 
@@ -41,8 +40,6 @@ export function parsePageRequest({ path, request }: Exchange, site: Site): Omit<
 const KEPT_MS = 1_000
 /** Maximum length of all cached pages, in characters: the few that many visitors view. */
 const MAX_CACHED = 4 * 1024 * 1024
-/** Maximum length of a cached page, in characters. */
-const LONGEST = 256 * 1024
 
 /**
  * Pages made within the last second, and pages in progress. Many visitors who request the same page at the
@@ -55,11 +52,8 @@ export function createPageCache(clock: Pick<Clock, 'elapsed'>) {
   type Making = { readonly make: () => Promise<Document>; readonly signal: AbortSignal }
   const cached = boundedCache<{ readonly page: Document; readonly until: number }>(MAX_CACHED)
   const making = new Map<string, Promise<Made>>()
-  const keep = (key: string, page: Document): void => {
-    const length = 'text' in page ? page.text.length : 0
-    if (length > LONGEST) cached.drop(key)
-    else cached.put(key, { page, until: clock.elapsed() + KEPT_MS }, key.length + length)
-  }
+  const keep = (key: string, page: Document): void =>
+    cached.put(key, { page, until: clock.elapsed() + KEPT_MS }, key.length + ('text' in page ? page.text.length : 0))
   const made = async (key: string, { make, signal }: Making): Promise<Document> => {
     const { promise, resolve } = Promise.withResolvers<Made>()
     making.set(key, promise)
@@ -105,8 +99,7 @@ const getPageHeight = (page: Document): number =>
   'text' in page ? (page.height ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
 
 /** Pages for people: without a key, within the visits of a network, with permits for visitors. */
-export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) {
-  const { site, queues } = options
+export function explorerHandler(deps: AnswerDeps, { site, gate }: { readonly site: Site; readonly gate: Gate }) {
   /** Suggestions for names that were not found. */
   const nearTo = new WeakMap<Failure, Near>()
   const kept = createPageCache(deps.clock)
@@ -114,14 +107,11 @@ export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { read
     // The script of an open page sends the height of the event that caused a refresh.
     const announced = exchange.request.headers.get('x-live-height')
     const least = announced === null ? undefined : Number(/^\d{1,15}$/.exec(announced)?.[0] ?? 0)
-    const key = counted(options, exchange, least === undefined ? 'visit' : 'refresh')
-    queues.visitors.check(key)
+    const permits = admitVisitor(exchange, least === undefined ? 'visit' : 'refresh', gate)
     const to = findRedirect(exchange)
     if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
     const request = parsePageRequest(exchange, site)
-    // Visits are not exports, so they have no plan.
-    const plan = { more: async () => undefined, require: () => undefined, mostRows: MAX_ROWS_WITHOUT_KEY }
-    const running = { signal, acquire: createPermits(queues, { key, plan, isVisitor: true }).store(signal) }
+    const running = { signal, acquire: permits.store(signal) }
     const make = async (): Promise<Document> => {
       try {
         return await showPage(deps, { ...request, now: deps.clock.now() }, running)

@@ -9,23 +9,36 @@ import { findRoute } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import { Failure } from '#failure/failure.ts'
-import { createPermits } from '#gate/gate.ts'
+import { admitVisitor, countVisit, type Gate } from '#gate/gate.ts'
 import { takeStreamPermit } from '#gate/queues.ts'
-import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
-import type { Clock } from '#time/clock.ts'
 import type { HttpCounts } from '../counts.ts'
 import type { Handler, Service } from '../exchange.ts'
-import { csvLine, csvSerializer, type ExportForm } from '../export/csv.ts'
-import { exportReply } from '../export/reply.ts'
+import { csvLine, csvSerializer, type ExportForm, exportReply } from '../export/reply.ts'
 import { createStream } from '../export/stream.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { FEED_TYPE, formatEvent } from '../feed/reply.ts'
 import { findTroubles, measureFreshness } from '../health.ts'
 import { failureFields } from '../reply.ts'
 import { respond } from '../request.ts'
-import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
 import { explorerHandler, parsePageRequest } from './handler.ts'
+
+type Answerer = (request: Request) => Promise<Response>
+
+type PagesOptions = AnswerDeps & {
+  readonly stallMs: number
+  readonly maxLagMs?: number | undefined
+  readonly site: Site
+}
+
+/** The service around the pages: what they share with the API, and the answers of its root and of unknown paths. */
+type Around = {
+  readonly gate: Gate
+  readonly feeds: OpenFeeds
+  readonly service: Service
+  readonly start: Answerer
+  readonly unknown: Answerer
+}
 
 const encoder = new TextEncoder()
 
@@ -36,26 +49,12 @@ const encoder = new TextEncoder()
  */
 const liveHandler =
   (
-    gate: ExplorerGate,
-    {
-      feeds,
-      node,
-      maxLagMs,
-      clock,
-      counts,
-      stallMs,
-    }: {
-      readonly feeds: OpenFeeds
-      readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
-      readonly maxLagMs: number | undefined
-      readonly clock: Pick<Clock, 'after' | 'now'>
-      readonly counts: Pick<HttpCounts, 'damageMet'>
-      readonly stallMs: number
-    },
+    { node, maxLagMs, clock, stallMs }: PagesOptions,
+    { gate, feeds, counts }: Pick<Around, 'gate' | 'feeds'> & { readonly counts: Pick<HttpCounts, 'damageMet'> },
   ): Handler =>
   async (exchange, signal) => {
     const { request, replyOptions } = exchange
-    const key = counted(gate, exchange, 'refresh')
+    const key = countVisit(gate.addresses, exchange, 'refresh')
     signal.throwIfAborted()
     const permit = takeStreamPermit(gate.queues, 'live', key)
     const outbox = openOutbox<string>()
@@ -98,21 +97,18 @@ const liveHandler =
 
 /** Lists of pages as files for people: without a key, within the visits of a network, and of bounded length. */
 const downloadHandler =
-  (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site; readonly stallMs: number }): Handler =>
+  (options: PagesOptions, gate: Gate): Handler =>
   async (exchange, signal, prolong) => {
-    const { site, queues, stallMs } = options
-    const key = counted(options, exchange, 'visit')
-    queues.visitors.check(key)
+    const { site, stallMs } = options
+    const permits = admitVisitor(exchange, 'file', gate)
     const { path, query, lang } = parsePageRequest(exchange, site)
     const route = findRoute(downloads, path)
     if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const file = route.found
     const { exactName } = file
-    const plan = planOfVisitor(options, exchange, deps.clock)
-    const permits = createPermits(queues, { key, plan, isVisitor: true })
     const running = { signal, acquire: permits.store(signal) }
     // The canonical name of the file's subject, since an owner can be addressed in several ways.
-    const id = exactName ? await askAtOneHeight(deps, ({ ask }) => exactName(ask, route.id), running) : route.id
+    const id = exactName ? await askAtOneHeight(options, ({ ask }) => exactName(ask, route.id), running) : route.id
     const request: FileRequest = { id, query, lang }
     const { module, action } = file.action
     const call = {
@@ -120,7 +116,7 @@ const downloadHandler =
       options: { ...OPTIONS, lang },
       format: 'csv',
     } as const
-    return exportReply(deps, call, {
+    return exportReply(options, call, {
       exchange,
       signal,
       prolong,
@@ -194,52 +190,29 @@ const listPageRoutes = (all: readonly { readonly path: string }[]): readonly str
     return path === '/' ? ['/', '/zh', '/zh/'] : [route, `/zh${route}`]
   })
 
-type Answerer = (request: Request) => Promise<Response>
-
-type PagesOptions = AnswerDeps & {
-  readonly stallMs: number
-  readonly maxLagMs?: number | undefined
-  readonly site: Site
-}
-
 /**
  * The routes of explorer pages and downloads, and of all other paths. Without pages, `start` is at the root
  * and `unknown` elsewhere.
  */
 export function explorerPages(
   options: PagesOptions,
-  {
-    gate,
-    feeds,
-    service,
-    start,
-    unknown,
-  }: {
-    readonly gate: ExplorerGate
-    readonly feeds: OpenFeeds
-    readonly service: Service
-    readonly start: Answerer
-    readonly unknown: Answerer
-  },
+  { gate, feeds, service, start, unknown }: Around,
 ): readonly (readonly [path: string, answer: Answerer])[] {
-  const { site, clock, stallMs, node, maxLagMs } = options
+  const { site } = options
   if (!site.isExplored)
     return [
       ['/', start],
       ['/*', unknown],
     ]
-  const { handler, failed } = explorerHandler(options, { site, ...gate })
+  const { handler, failed } = explorerHandler(options, { site, gate })
   const paged = { ...service, writeFailure: failed }
   const page = respond('explorer', handler, paged)
-  const download = downloadHandler(options, { site, stallMs, ...gate })
-  const file = respond('download', download, paged)
+  const file = respond('download', downloadHandler(options, gate), paged)
+  const live = respond('live', liveHandler(options, { gate, feeds, counts: service.counts }), service)
   return [
     ...listPageRoutes(pages).map(path => [path, page] as const),
     ...listPageRoutes(downloads).map(path => [path, file] as const),
-    [
-      '/live',
-      respond('live', liveHandler(gate, { feeds, node, maxLagMs, clock, counts: service.counts, stallMs }), service),
-    ],
+    ['/live', live],
     // Browsers accept HTML; programs send no such header or another value.
     [
       '/*',

@@ -4,7 +4,7 @@ import { openBook } from '#actions/books/open-book.ts'
 import type { Rows } from '#actions/find/rows.ts'
 import { Exact, RawJson } from '#chain/json.ts'
 import { readWholeCsv } from '#test/support/read-csv.ts'
-import { bookForm, csvLines, csvSerializer } from './csv.ts'
+import { bookForm, csvLines, csvSerializer } from './reply.ts'
 import { collectPieces, gzipPacker, needsLength } from './stream.ts'
 
 /** The file of some rows, in parts of `size`; `cut`: without its end. */

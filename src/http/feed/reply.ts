@@ -1,4 +1,4 @@
-import type { AcquirePermit, AnswerDeps, ApiCall } from '#actions/answer.ts'
+import type { AnswerDeps, ApiCall } from '#actions/answer.ts'
 import type { Feed } from '#actions/feed/feed.ts'
 import {
   type FeedEnd,
@@ -174,18 +174,18 @@ export async function feedReply(
   }
   try {
     signal.throwIfAborted()
-    const own = permits.store(reading.signal)
-    const later = retryPermit(own, deps.clock, reading.signal)
     let isOpen = false
-    const acquire: AcquirePermit = () => (isOpen ? later : own)()
+    const waiting = { clock: deps.clock, signal: reading.signal }
+    const acquire = retryPermit(permits.store(reading.signal), () => isOpen, waiting)
     const { hub } = feeds
     const query = call.query.filter(([name]) => !NAMES.includes(name))
     const asked = { ...call, query, last: readLastId(exchange) }
     const more = () => permits.plan.more(reading.signal)
+    const end = (failure: Failure): void => outbox.end({ kind: 'end', failure })
     const feed = await openFeed(deps, asked, { signal: reading.signal, acquire, more, hub, outbox })
     isOpen = true
     signal.throwIfAborted()
-    const body = createStream(streamFeedBody(feed, { more, replyOptions, signal: reading.signal }), {
+    const body = createStream(streamFeedBody(feed, { more, end, replyOptions, signal: reading.signal }), {
       client: request.signal,
       clock: deps.clock,
       stallMs,
@@ -193,7 +193,7 @@ export async function feedReply(
     })
     remove = feeds.add({
       keyHash: hashOfKey(getRequestKey(exchange)),
-      end: failure => outbox.end({ kind: 'end', failure }),
+      end,
       cutOff: () => body.cutOff('stalled'),
     })
     return { status: 200, type: FEED_TYPE, body, headers: buildFeedHeaders(feed), form: 'raw' }
@@ -215,31 +215,36 @@ const buildFeedHeaders = ({ at, head }: Feed): Readonly<Record<string, string>> 
   'X-Accel-Buffering': 'no',
 })
 
-/** Counts further rows under the plan. Returns its refusal; 'over': the feed ended meanwhile. Throws any other error. */
-async function tryCounting(more: () => Promise<void>, signal: AbortSignal): Promise<Failure | 'over' | undefined> {
-  try {
-    await more()
-    return undefined
-  } catch (error) {
-    if (error instanceof Failure) return error
-    if (signal.aborted) return 'over'
-    throw error
-  }
-}
-
 /** The body. Each thousand rows begun count as one request; those of a search were counted when they were tested. */
 const streamFeedBody = async function* (
   feed: Feed,
   {
     more,
+    end,
     replyOptions,
     signal,
-  }: { readonly more: () => Promise<void>; readonly replyOptions: ReplyOptions; readonly signal: AbortSignal },
+  }: {
+    readonly more: () => Promise<void>
+    readonly end: (failure: Failure) => void
+    readonly replyOptions: ReplyOptions
+    readonly signal: AbortSignal
+  },
 ): AsyncGenerator<Uint8Array, void, void> {
   const { id, at } = feed
   let sent = getFirstSent(feed)
   let room = ROWS_AT_ONCE
-  let refusal: Failure | 'over' | undefined
+  /** Counts rows under the plan, whose refusal ends the feed. false: the feed has ended. */
+  const tryCounting = async (rows: number): Promise<boolean> => {
+    room -= rows
+    try {
+      for (; room < 0; room += ROWS_AT_ONCE) await more()
+      return true
+    } catch (error) {
+      if (error instanceof Failure) end(error)
+      else if (!signal.aborted) throw error
+      return false
+    }
+  }
   // The beginning is sent at once: an event with the id from which a client that reconnects before its first row
   // continues. It has data, because some clients drop an id without data. No id: the client requested rows from a later
   // number.
@@ -248,14 +253,8 @@ const streamFeedBody = async function* (
   for await (const message of feed.messages()) {
     switch (message.kind) {
       case 'rows':
-        room -= message.count
-        for (; room < 0 && refusal === undefined; room += ROWS_AT_ONCE) refusal = await tryCounting(more, signal)
-        // The last message of the outbox follows.
-        if (refusal === 'over') continue
-        if (refusal !== undefined) {
-          yield encoder.encode(endEvent({ kind: 'end', failure: refusal }, sent, replyOptions))
-          return
-        }
+        // Otherwise the last message of the outbox follows.
+        if (!(await tryCounting(message.count))) continue
         yield* inPieces(message.bytes)
         sent = { seq: message.last ?? sent.seq, id: message.id }
         break

@@ -2,31 +2,29 @@ import type { ApiAction } from '#actions/define.ts'
 import { formatExamplePath, formatMethodTemplate, type RpcMethod, rpcMethods, rpcUnavailable } from '../rpc-methods.ts'
 import {
   actionOperation,
-  dataSchema,
-  describedActions,
-  exportSchemas,
-  formatRoute,
-  formParameters,
-  language,
-  NOTHING,
-  schemaName,
-} from './action-operation.ts'
-import {
   buildSuccess,
   closedObject,
   type Described,
+  dataSchema,
+  describedActions,
   errorContent,
   errorRefs,
   errorResponses,
   errorSchema,
+  exportSchemas,
+  formatRoute,
+  formParameters,
   type HeaderName,
   headerComponents,
   headersNamed,
   type Json,
+  language,
   mergeForm,
   NOT_MODIFIED,
+  NOTHING,
   RATE_HEADERS,
-} from './responses.ts'
+  schemaName,
+} from './action-operation.ts'
 
 const HEADERS = headersNamed(['X-Request-Id', 'Cache-Control', ...RATE_HEADERS])
 
@@ -129,6 +127,9 @@ function anyOperation(actions: readonly ApiAction[], described: Described): Json
   }
 }
 
+/** The failures of an operation that needs neither a key nor the store. */
+const OPEN_ERRORS = errorRefs(status => [405, 414, 500, 504].includes(status))
+
 /** An operation that needs no key. */
 const openOperation = (
   operationId: string,
@@ -139,7 +140,7 @@ const openOperation = (
   summary: en,
   'x-summary-zh': zh,
   security: [],
-  responses: { ...responses, ...errorRefs(status => [405, 414, 500, 504].includes(status)) },
+  responses: { ...responses, ...OPEN_ERRORS },
 })
 
 /** A response of the service about itself. */
@@ -281,18 +282,20 @@ const statusOperation: Json = {
   parameters: [language],
 }
 
+const METRICS_HEADERS = headersNamed(['ETag', 'X-Request-Id', 'Cache-Control'])
+
 const metricsOperation: Json = openOperation('metrics', {
   en: 'Metrics of the process in the text format of Prometheus. With --metrics-listen they are served at that address only, and this path returns 404.',
   zh: '进程的监控指标，采用 Prometheus 文本格式。设置 --metrics-listen 时仅在该地址提供，此处返回 404。',
   responses: {
     200: {
       description: 'The metrics.',
-      headers: headersNamed(['ETag', 'X-Request-Id', 'Cache-Control']),
+      headers: METRICS_HEADERS,
       content: { 'text/plain': { schema: { type: 'string' } } },
     },
     304: {
       description: 'Not modified: If-None-Match contains the current ETag.',
-      headers: headersNamed(['ETag', 'X-Request-Id', 'Cache-Control']),
+      headers: METRICS_HEADERS,
     },
     ...errorRefs(status => status === 404),
   },

@@ -6,6 +6,7 @@ import { listParameters, type Parameter } from '#actions/request/query.ts'
 import { EXACT, findDescription } from '#actions/shape/results.ts'
 import { Exact, type ExactJson, parseExact, writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
+import type { Lang } from '#explorer/page.ts'
 import { listCodes } from '../codes.ts'
 import { formatRoute } from '../openapi/action-operation.ts'
 import { prettyJson } from './script.ts'
@@ -44,16 +45,8 @@ export const breakable = (text: string): Html =>
   new Html(escapeHtml(text).replaceAll(/\.(?=[a-z{])|\/(?=[^/])|[?]|, |&amp;/g, mark => `${mark}<wbr>`))
 
 /** Names separated by commas. */
-const named = (names: readonly string[], lang: 'en' | 'zh'): readonly Html[] =>
+const named = (names: readonly string[], lang: Lang): readonly Html[] =>
   names.map((name, at) => html`${at === 0 ? '' : lang === 'zh' ? '、' : ', '}<code>${name}</code>`)
-
-export const table = (
-  heads: readonly string[],
-  rows: readonly (readonly HtmlPart[])[],
-): Html => html`<div class="wide" tabindex="0"><table class="rows">
-<thead><tr>${heads.map(head => html`<th>${head}</th>`)}</tr></thead>
-<tbody>${rows.map(row => html`<tr>${row.map(cell => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>
-</table></div>`
 
 /** Placeholder of the service's address, which the page's script replaces. */
 const SERVICE = 'SERVICE_URL'
@@ -179,12 +172,10 @@ function withRows(value: ExactJson, rows: number): ExactJson {
 /** `Array.isArray` alone makes the items of a readonly list `any`. */
 const isList = (value: object): value is readonly ExactJson[] => Array.isArray(value)
 
-export type ReferenceLang = 'en' | 'zh'
-
 /** A form that calls the action from the page, filled in with a call that has an answer. */
 const actionForm = (
   action: ApiAction,
-  { lang, call }: { readonly lang: ReferenceLang; readonly call: SampleCall },
+  { lang, call }: { readonly lang: Lang; readonly call: SampleCall },
 ): Html => html`<form class="try" data-path="..${call.path}" autocomplete="off">
 <div class="inputs">
 ${listParameters(action.params).map(parameter => ownInput(parameter, { action, lang, call }))}
@@ -204,7 +195,7 @@ const formatControlId = (action: ApiAction, name: string): string => `${formatAc
 
 function ownInput(
   { name, required, spec }: Parameter,
-  { action, lang, call }: { readonly action: ApiAction; readonly lang: ReferenceLang; readonly call: SampleCall },
+  { action, lang, call }: { readonly action: ApiAction; readonly lang: Lang; readonly call: SampleCall },
 ): Html {
   const id = formatControlId(action, name)
   const value = call.query[name] ?? ''
@@ -230,7 +221,7 @@ const choice = (
   )}</select>`
 
 type SectionOptions = {
-  readonly lang: ReferenceLang
+  readonly lang: Lang
   /** A call that has an answer on the served chain; absent: unknown. */
   readonly example: Example | undefined
   /** The service's default response format. */
@@ -285,7 +276,7 @@ ${definitions(
 `
 }
 
-function numbersHint(exact: readonly FieldRow[], lang: ReferenceLang): Html {
+function numbersHint(exact: readonly FieldRow[], lang: Lang): Html {
   const names = [...new Set(exact.map(({ path }) => path.slice(path.lastIndexOf('.') + 1).replace('[]', '')))]
   return html`<p class="hint">${words.numbersHint[lang]}${words.space[lang]}<code>numbers=string</code>${words.stop[lang]}${words.space[lang]}${words.numbersFields[lang]}${words.space[lang]}${named(names, lang)}${words.stop[lang]}</p>`
 }
@@ -310,7 +301,7 @@ export const definitions = (
       html`<div><dt><code>${breakable(name)}</code>${note === '' ? html`` : html` <small>${note}</small>`}</dt><dd>${body}</dd></div>\n`,
   )}</dl>`
 
-const parameterList = (parameters: readonly Parameter[], lang: ReferenceLang): Html =>
+const parameterList = (parameters: readonly Parameter[], lang: Lang): Html =>
   parameters.length === 0
     ? html`<p>${words.noParameters[lang]}</p>`
     : definitions(
@@ -325,7 +316,7 @@ const parameterList = (parameters: readonly Parameter[], lang: ReferenceLang): H
         }),
       )
 
-function meaning(spec: Parameter['spec'], lang: ReferenceLang): Html {
+function meaning(spec: Parameter['spec'], lang: Lang): Html {
   const note = (head: string, value: string) =>
     html`<br><small>${head}${words.colon[lang]}${value}${words.stop[lang]}</small>`
   return html`${spec.description[lang]}${note(words.rule[lang], spec.rule[lang])}${

@@ -8,7 +8,7 @@ import { byName, count, defineRows, exact, shape, sourced, text } from '#actions
 import { parseExact } from '#chain/json.ts'
 import { codes } from '../codes.ts'
 import { formatMethodTemplate, rpcMethods } from '../rpc-methods.ts'
-import { breakable, exampleText, html, listFieldRows, table } from './action.ts'
+import { breakable, exampleText, html, listFieldRows } from './action.ts'
 import { renderReference } from './page.tsx'
 import { prettyJson } from './script.ts'
 import { commonParameters, headerTexts, paragraphs } from './text.ts'
@@ -158,12 +158,6 @@ test('html: inserted values are escaped, HTML is not', () => {
   const bad = `<script>"'&`
   expect(html`<a title="${bad}">${bad}${html`<b>${bad}</b>`}${[html`x`, html`y`]}${7}</a>`.text).toBe(
     '<a title="&lt;script&gt;&quot;&#39;&amp;">&lt;script&gt;&quot;&#39;&amp;<b>&lt;script&gt;&quot;&#39;&amp;</b>xy7</a>',
-  )
-})
-
-test('table: heads and cells are escaped', () => {
-  expect(table(['<h>'], [['<c>', html`<code>x</code>`]]).text).toBe(
-    '<div class="wide" tabindex="0"><table class="rows">\n<thead><tr><th>&lt;h&gt;</th></tr></thead>\n<tbody><tr><td>&lt;c&gt;</td><td><code>x</code></td></tr>\n</tbody>\n</table></div>',
   )
 })
 

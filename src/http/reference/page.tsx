@@ -3,13 +3,13 @@
 import { type ApiAction, formatActionName, type Text } from '#actions/define.ts'
 import type { Example } from '#actions/example/choose.ts'
 import { OPTION_TEXTS, OPTION_VALUES, type OptionDefaults } from '#actions/request/options.ts'
-import type { Site } from '#explorer/page.ts'
+import type { Lang, Site } from '#explorer/page.ts'
 import { ServicePage } from '#explorer/part/document.tsx'
 import type { Assets } from '../assets.ts'
-import { codes } from '../codes.ts'
+import { allCodes } from '../codes.ts'
 import { formatRoute } from '../openapi/action-operation.ts'
 import { formatMethodTemplate, rpcMethods } from '../rpc-methods.ts'
-import { actionSection, definitions, formatCurl, type Html, html, type ReferenceLang, table } from './action.ts'
+import { actionSection, definitions, formatCurl, type Html, html } from './action.ts'
 import { commonParameters, headerTexts, paragraphs, words } from './text.ts'
 
 /** Instructions for a task that needs several calls, or care. */
@@ -189,7 +189,7 @@ ${texts(own, lang)}
   })}`
 
 type ReferenceOptions = {
-  readonly lang: ReferenceLang
+  readonly lang: Lang
   readonly defaults: OptionDefaults
   /** Calls that have an answer on the served chain. */
   readonly examples: ReadonlyMap<ApiAction, Example>
@@ -255,7 +255,7 @@ function buildSections(
 }
 
 /** Sections of text can be collapsed. Guides and actions are always visible, and each of them can be collapsed. */
-function section(name: Section, body: Html, lang: ReferenceLang): Html {
+function section(name: Section, body: Html, lang: Lang): Html {
   const inner = html`${texts(name in paragraphs ? paragraphs[name as keyof typeof paragraphs] : [], lang)}
 ${body}`
   return name === 'actions' || name === 'guides'
@@ -265,10 +265,9 @@ ${inner}</section>\n`
 ${inner}</details></section>\n`
 }
 
-const texts = (of: readonly Text[], lang: ReferenceLang): readonly Html[] =>
-  of.map(text => html`<p>${text[lang]}</p>\n`)
+const texts = (of: readonly Text[], lang: Lang): readonly Html[] => of.map(text => html`<p>${text[lang]}</p>\n`)
 
-const contents = (actions: readonly ApiAction[], lang: ReferenceLang): Html =>
+const contents = (actions: readonly ApiAction[], lang: Lang): Html =>
   html`<ul>${[...new Set(actions.map(({ module }) => module))].map(
     module =>
       html`<li>${module}<ul>${actions
@@ -279,7 +278,7 @@ const contents = (actions: readonly ApiAction[], lang: ReferenceLang): Html =>
         )}</ul></li>`,
   )}</ul>`
 
-const commonList = (lang: ReferenceLang): Html =>
+const commonList = (lang: Lang): Html =>
   definitions([
     ...commonParameters.map(([name, needed, text]) => ({
       name,
@@ -297,15 +296,10 @@ const commonList = (lang: ReferenceLang): Html =>
     }),
   ])
 
-function errorTable(lang: ReferenceLang): Html {
-  const rows = new Map(Object.values(codes).map(code => [code.code, code] as const))
-  return table(
-    [words.http[lang], words.code[lang], words.meaning[lang]],
-    [...rows.values()]
-      .sort((a, b) => a.code - b.code)
-      .map(({ status, code, title }) => [status, html`<code id="code-${code}">${code}</code>`, title[lang]]),
-  )
-}
+const errorTable = (lang: Lang): Html => html`<div class="wide" tabindex="0"><table class="rows">
+<thead><tr>${[words.http, words.code, words.meaning].map(head => html`<th>${head[lang]}</th>`)}</tr></thead>
+<tbody>${allCodes.map(({ status, code, title }) => html`<tr><td>${status}</td><td><code id="code-${code}">${code}</code></td><td>${title[lang]}</td></tr>\n`)}</tbody>
+</table></div>`
 
 /** The reference as a page of HTML. Its links are relative, so that it works behind any path prefix. */
 export async function renderReference(actions: readonly ApiAction[], options: ReferenceOptions): Promise<string> {

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { chosenParameters, type Form } from '#http/openapi/responses.ts'
+import { chosenParameters, type Form } from '#http/openapi/action-operation.ts'
 import { type Service, serviceOn } from '../../support/processes/service.ts'
 import { ROOT } from '../../support/root.ts'
 import { loadedStore } from '../../support/stores/loaded.ts'

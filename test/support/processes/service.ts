@@ -1,4 +1,6 @@
 import type { Log } from '#failure/failure.ts'
+import { createAddressLimits } from '#gate/networks.ts'
+import { createQueues } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
 import { createApp } from '#http/app.ts'
 import type { AppOptions } from '#http/app-options.ts'
@@ -13,23 +15,19 @@ export type Service = ReturnType<typeof serviceOn>
 /** More requests than any test makes in a second. */
 const WIDE: Plan = { perSecond: 1_000_000, perDay: 1_000_000_000 }
 
-/** Keys that the service accepts in addition to those of its store. */
-function keyStoreWith(keys: readonly StoredKey[]): Store['keys'] {
-  const refuse = () => Promise.reject(new Error('Keys of tests are given, not changed.'))
-  return {
-    add: refuse,
-    list: async () => keys,
-    salvage: async () => ({ keys, isWhole: true }),
-    read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }),
-    change: refuse,
-    revoke: refuse,
-  }
+/** A keyring of the keys that a test names at any moment. */
+export function testKeyring(
+  keys: () => readonly StoredKey[],
+  options: Pick<Parameters<typeof keyring>[0], 'clock' | 'testKey'>,
+) {
+  const read = async () => ({ keys: keys(), isStart: true, isEnd: true, mark: undefined })
+  return keyring({ store: { read }, ...options })
 }
 
 /** Builds a service under test, which answers requests without a socket, on a store. */
 export function serviceOn(
   store: Store,
-  over: Partial<AppOptions> & {
+  over: Partial<AppOptions & Parameters<typeof createQueues>[0]> & {
     readonly plan?: Plan
     readonly keys?: readonly StoredKey[]
     /** The clock stands still unless this is given. */
@@ -38,30 +36,35 @@ export function serviceOn(
 ) {
   const { plan = WIDE, keys = [], now, ...options } = over
   const clock = now === undefined ? patientClock : { ...patientClock, now, elapsed: now }
+  const capacity = {
+    maxInFlight: 64,
+    maxExports: 8,
+    maxFeeds: 1_000,
+    maxFeedsPerKey: 1_000,
+    // On a busy machine too, an answer takes as long as it takes.
+    deadlineMs: 600_000,
+    clock,
+    ...options,
+  }
   const made = createKey('test', plan, { now: clock.now() })
   const lines: { level: Parameters<Log>[0]; message: string; fields: Readonly<Record<string, string | number>> }[] = []
   const app = createApp({
     store,
     node: undefined,
-    keyring: keyring({ store: keyStoreWith([made.stored, ...keys]), clock }),
+    keyring: testKeyring(() => [made.stored, ...keys], { clock }),
     rates: createRates({ clock }),
+    queues: createQueues(capacity),
+    addresses: createAddressLimits(capacity.clock),
     prices: { get: () => undefined },
     profiles: { get: () => undefined },
     defaults: { format: 'envelope', compat: 'none' },
     basePath: '',
-    // On a busy machine too, an answer takes as long as it takes.
-    deadlineMs: 600_000,
-    maxInFlight: 64,
-    maxExports: 8,
-    maxFeeds: 1_000,
-    maxFeedsPerKey: 1_000,
     stallMs: 30_000,
-    clock,
     log: (level, message, fields = {}) => {
       lines.push({ level, message, fields })
     },
     version: '0.0.0-test',
-    ...options,
+    ...capacity,
   })
   /** A GET request unless `init` says otherwise. `path` begins with `/`. */
   const ask = async (path: string, init?: RequestInit): Promise<Response> =>
