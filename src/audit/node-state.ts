@@ -1,6 +1,5 @@
-import { toUnits } from '#chain/amount.ts'
-import { parseExact, parseJson, writeJson } from '#chain/json.ts'
-import { memberSpans } from '#chain/json-text.ts'
+import { IOST_DECIMALS, toUnits } from '#chain/amount.ts'
+import { memberSpans, parseExact, parseJson, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances, type Frozen } from '#indices/balance.ts'
@@ -261,7 +260,6 @@ const VOTE = 'vote.iost'
  * [votes, …]}.
  */
 const PRODUCERS = 'u_1-'
-const DECIMALS = 8
 
 /** Compares every vote for a producer with the node's, and checks that no others are stored. */
 export async function compareVotes(sides: NodeSides): Promise<void> {
@@ -288,5 +286,5 @@ const parseNodeVotes = (value: string): readonly (readonly [producer: string, un
     const [amount] = parseJson(value.slice(from, to)) as readonly unknown[]
     if (typeof amount !== 'string')
       throw new Failure('bad_block', `The node stores votes for ${producer} that are not a string.`)
-    return [producer, toUnits(amount, DECIMALS)] as const
+    return [producer, toUnits(amount, IOST_DECIMALS)] as const
   })

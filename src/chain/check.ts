@@ -1,10 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import { encodeBase58 } from './base58.ts'
 import type { Block, Transaction, TxReceipt } from './block.ts'
+import type { RawBlock } from './decode.ts'
 import { hashBytes, merklePath, merkleRoot, rootOnPath } from './hash.ts'
 import { headHash, infoForms, type RawHead } from './head.ts'
 import { tryParseJson } from './json.ts'
-import type { RawBlock } from './raw-block.ts'
 import { isShownReceipt, mayHaveLost, receiptHash, uncut } from './receipt-hash.ts'
 import { differingField, toHashedTransaction, transactionHash } from './transaction-hash.ts'
 
@@ -32,15 +32,17 @@ type KnownParts = {
   readonly head?: Pick<RawHead, 'txMerkleHash' | 'txReceiptMerkleHash'>
 }
 
+/** Where a block must be: its parent's hash, if it has a parent that is known, and the requested height. */
+type ExpectedPlace = { readonly parentHash?: string | undefined; readonly height?: number }
+
 /**
  * Checks that a block is complete and follows its parent: height, parent hash, transaction count, its own
  * hash from its head, the Merkle roots of its transactions and of their receipts, and its base transaction's
- * own hash. `parentHash`: undefined if it is not known, or for genesis; `height`: the requested one. Throws Failure
- * 'bad_block' with height and reason.
+ * own hash. Throws Failure 'bad_block' with height and reason.
  */
 export function checkBlock(
   block: Block,
-  { parentHash, height = block.height }: { readonly parentHash: string | undefined; readonly height?: number },
+  { parentHash, height = block.height }: ExpectedPlace,
   known: KnownParts = {},
 ): void {
   if (block.height !== height) throw bad(block, `block ${height} was requested`)
@@ -174,16 +176,16 @@ export function checkBaseTransaction(block: Block, parent: Block): void {
 /**
  * Checks a block for which one node's JSON is the only source: its head has its hash, and the roots in it are those of
  * its transactions and receipts. The message of one receipt may have been cut inside a character if the root identifies
- * the missing bytes; other lost bytes are errors. `height` is the requested one. Throws Failure 'bad_block'.
+ * the missing bytes; other lost bytes are errors. Throws Failure 'bad_block'.
  */
-export function checkAlone(block: Block, height = block.height): void {
+export function checkAlone(block: Block, expected: ExpectedPlace = {}): void {
   try {
-    checkBlock(block, { parentHash: undefined, height })
+    checkBlock(block, expected)
   } catch (error) {
     const [only, ...more] = lossyReceipts(block)
     const receipt = only === undefined || more.length > 0 ? undefined : restoredReceipt(block, only)
     if (only === undefined || receipt === undefined) throw error
-    checkBlock(block, { parentHash: undefined, height }, { receipts: new Map([[only, receipt]]) })
+    checkBlock(block, expected, { receipts: new Map([[only, receipt]]) })
   }
 }
 

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { base58Bytes } from './base58.ts'
+import { base58Bytes, parseBase58 } from './base58.ts'
 
 /** Hashes of blocks and transactions are SHA3-256. */
 const HASH_BYTES = 32
@@ -171,8 +171,6 @@ export const rootOnPath = (path: MerklePath, leaf: Uint8Array): Uint8Array =>
 
 /** Minimum number of letters in a prefix: a shorter one matches too many hashes to look them up one by one. */
 const LEAST = 10
-const BEGINNING = /^[1-9A-HJ-NP-Za-km-z]+$/
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** Lengths of nearly all hashes in base58; one in 50,000 is shorter. */
 const LENGTHS = [44, 43, 42]
 /** All bits of a hash except those of its first 8 bytes. */
@@ -184,8 +182,9 @@ const HASHES = 2n ** 256n
  * for more. Empty: no hash begins with the text, or it is too short.
  */
 export function listHash8Candidates(text: string): readonly bigint[] {
-  if (text.length < LEAST || text.length > Math.max(...LENGTHS) || !BEGINNING.test(text)) return []
-  const number = [...text].reduce((sum, letter) => sum * 58n + BigInt(ALPHABET.indexOf(letter)), 0n)
+  if (text.length < LEAST || text.length > Math.max(...LENGTHS)) return []
+  const number = parseBase58(text)
+  if (number === undefined) return []
   const found = new Set<bigint>()
   for (const length of LENGTHS.filter(each => each >= text.length)) {
     const open = 58n ** BigInt(length - text.length)

@@ -15,7 +15,7 @@ import { type Block, type LoadedBlock, type ProofLevel, USUAL_LEVEL } from '#cha
 import { checkWhole } from '#chain/check.ts'
 import { namesKeySilently } from '#chain/effects.ts'
 import { headHash } from '#chain/head.ts'
-import { decodeRawBlock } from '#chain/raw-block.ts'
+import { decodeRawBlock } from '#chain/decode.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure, type Log } from '#failure/failure.ts'
 import { isTransient, logPause, RETRY_BACKOFF, retriesExhausted } from '#load/retry.ts'
