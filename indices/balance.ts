@@ -1,4 +1,4 @@
-import { type DocOf, defineIndex, json, keyword, optional, sortedLong } from './define.ts'
+import { countedOrder, type DocOf, defineIndex, json, keyword, optional, sortedLong } from './define.ts'
 
 /** A frozen amount: smallest units and time of release (ns), both as text. */
 export type Frozen = readonly [amount: string, time: string]
@@ -8,15 +8,7 @@ export const balances = defineIndex({
   name: 'balances',
   kind: 'state',
   orders: {
-    holders: {
-      group: 'token',
-      positive: ['amount'],
-      by: [
-        ['amount', 'desc'],
-        ['owner', 'asc'],
-      ],
-      counted: true,
-    },
+    holders: countedOrder(['amount', 'owner'], { group: 'token', positive: true }),
     ofOwner: { group: 'owner', positive: ['amount', 'frozen'], by: [['token', 'asc']] },
     /** All balances that an owner ever had, zero included: any of them shows that the name has occurred. */
     rowsOfOwner: { group: 'owner', by: [['token', 'asc']] },

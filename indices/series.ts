@@ -194,9 +194,6 @@ export const parseEntries = (text: string, base: number): readonly Entry[] =>
       }
     })
 
-/** Whether amounts were frozen or became due in these entries of a balance. */
-export const hasFrozenEntry = (text: string): boolean => /[fd]/.test(text)
-
 /**
  * The text of a part after one more change that its last entry can absorb: both are of kind `block`, equal,
  * and in consecutive blocks. undefined: the last entry does not match. Nearly every block calls this, so only
@@ -296,14 +293,3 @@ export function applyVoteEntry(votes: Votes, { change, more: [name = ''] }: Entr
   else after.set(name, now)
   return after
 }
-
-/** The opening of the next part of a balance. */
-export function computeBalanceOpening(opening: readonly string[], entries: readonly Entry[]): readonly string[] {
-  let held = parseHeld(opening)
-  for (const entry of entries) held = applyHeldEntry(held, entry, entry.times)
-  return [String(held.available), String(held.frozen), ...held.list.flat()]
-}
-
-/** The opening of the next part of a voter. */
-export const computeBallotOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
-  [...entries.reduce(applyVoteEntry, parseVotes(opening))].flatMap(([name, votes]) => [name, numberText(votes)])
