@@ -76,48 +76,29 @@ const cut = (text: string): string =>
 export const ABSENT = 'nothing'
 const PRESENT = 'a document'
 
-/** Collects the corrections of the store and writes them in batches. */
-type Corrections = {
-  put(put: Rewrite['put'][number]): Promise<void>
-  remove(remove: Rewrite['remove'][number]): Promise<void>
-  unplace(place: bigint): Promise<void>
-  /** Writes the remaining corrections. */
-  end(): Promise<void>
-}
-
 /** Documents per write: rows may be some KB, transactions more. */
 const AT_ONCE = 500
 
-/** Corrections written by `writer`; undefined: nothing is written. */
-export function createCorrections(writer: Pick<Writer, 'rewrite'> | undefined): Corrections {
-  let put: Rewrite['put'][number][] = []
-  let remove: Rewrite['remove'][number][] = []
-  let unplace: bigint[] = []
+/** Collects the corrections of the store, which `writer` writes in batches; undefined: nothing is written. */
+export function createCorrections(writer: Pick<Writer, 'rewrite'> | undefined) {
+  let noted: Partial<Rewrite>[] = []
   const flush = async (): Promise<void> => {
-    const rewrite = { put, remove, unplace }
-    put = []
-    remove = []
-    unplace = []
-    await writer?.rewrite(rewrite)
-  }
-  const note = async (): Promise<void> => {
-    if (put.length + remove.length + unplace.length >= AT_ONCE) await flush()
+    const [put, remove, unplace] = [
+      noted.flatMap(each => each.put ?? []),
+      noted.flatMap(each => each.remove ?? []),
+      noted.flatMap(each => each.unplace ?? []),
+    ]
+    noted = []
+    await writer?.rewrite({ put, remove, unplace })
   }
   return {
-    put: async each => {
-      put.push(each)
-      await note()
+    note: async (correction: Partial<Rewrite>): Promise<void> => {
+      noted.push(correction)
+      if (noted.length >= AT_ONCE) await flush()
     },
-    remove: async each => {
-      remove.push(each)
-      await note()
-    },
-    unplace: async place => {
-      unplace.push(place)
-      await note()
-    },
-    end: async () => {
-      if (put.length + remove.length + unplace.length > 0) await flush()
+    /** Writes the remaining corrections. */
+    end: async (): Promise<void> => {
+      if (noted.length > 0) await flush()
     },
   }
 }
@@ -130,7 +111,7 @@ export type Sides = {
   readonly scratch: Pick<Store, 'read'>
   readonly found: (finding: Finding) => void
   /** Receives the correction of each difference. */
-  readonly corrections: Corrections
+  readonly corrections: ReturnType<typeof createCorrections>
   /** Number of documents checked. */
   readonly onProgress: (documents: number) => void
 }
@@ -164,7 +145,7 @@ async function compareOne(
     found({ index: index.name, id, field, stored, expected: wanted, by: 'replay' })
   if (expected === undefined || stray !== undefined) {
     finding('document', stray === undefined ? PRESENT : `one in ${stray}`, ABSENT)
-    await corrections.remove({ index, id, ...(stray === undefined ? {} : { stray }) })
+    await corrections.note({ remove: [{ index, id, ...(stray === undefined ? {} : { stray }) }] })
     return
   }
   if (doc === undefined) finding('document', 'an unreadable value', PRESENT)
@@ -173,7 +154,7 @@ async function compareOne(
     if (fields.length === 0) return
     for (const { field, stored, wanted } of fields) finding(field, stored, wanted)
   }
-  await corrections.put({ index, doc: expected })
+  await corrections.note({ put: [{ index, doc: expected }] })
 }
 
 function differingFields(index: AnyIndex, stored: object, expected: object) {
@@ -193,7 +174,7 @@ async function findMissing({ stored, expected, found, corrections }: Sides, inde
     for (const { id, doc } of page) {
       if (there.has(id) || doc === undefined) continue
       found({ index: index.name, id, field: 'document', stored: ABSENT, expected: PRESENT, by: 'replay' })
-      await corrections.put({ index, doc })
+      await corrections.note({ put: [{ index, doc }] })
     }
   }
 }
@@ -257,11 +238,11 @@ async function comparePage(
       expected: id ?? ABSENT,
       by: 'replay',
     })
-    if (id === undefined) await sides.corrections.unplace(place)
+    if (id === undefined) await sides.corrections.note({ unplace: [place] })
     else {
       // The row is stored again with all its places.
       const doc = await sides.scratch.read(view => view.get(records, id))
-      if (doc !== undefined) await sides.corrections.put({ index: records, doc })
+      if (doc !== undefined) await sides.corrections.note({ put: [{ index: records, doc }] })
     }
   }
 }
