@@ -1,8 +1,8 @@
 import type { ProofLevel } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
-import { blockId, lists } from '#indices/list.ts'
-import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import { blockId } from '#indices/list.ts'
+import { DERIVATION } from '#indices/registry.ts'
 import { batching, type Collect, collector, type Partitioning } from '#load/batches.ts'
 import { openDeriver } from '#load/deriver.ts'
 import { fill, stageTimer } from '#load/fill.ts'
@@ -15,8 +15,8 @@ import { OTHER_DERIVATION } from '#store/identity.ts'
 import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
 import { recordedLevel } from '#store/published.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { compareIndex, compareRecord, compareRows, createCorrections, type Finding, type Sides } from './compare.ts'
-import { compareAccounts, compareBalances, compareVotes, type NodeSides, OtherHeight } from './node-state.ts'
+import { compareDocuments, compareRecord, type Finding } from './compare.ts'
+import { compareNodeState, OtherHeight } from './node-state.ts'
 import { type AuditSource, BadNodeBlock, damagedBlocks, requireSameChain, storedBlocks } from './source.ts'
 
 /** Whether a height is one of `count` spread evenly over 0 … `last`. The last height always is, unless `count` is 0. */
@@ -212,15 +212,8 @@ async function compareAll({ parts, options, identity }: AuditRun, stored: Audit)
   const { scratch, writer, clock } = parts
   const { onFinding } = options
   const expected = await scratch.audit()
-  const corrections = createCorrections(writer)
   try {
-    for (const index of [...historyIndices, ...stateIndices]) {
-      const onProgress = counting(index.name, options)
-      const sides: Sides = { stored, expected, scratch, corrections, found: onFinding, onProgress }
-      await compareIndex(sides, index)
-      if (index === lists) await compareRows({ ...sides, onProgress: counting('rows of lists', options) })
-    }
-    await corrections.end()
+    await compareDocuments({ stored, expected, scratch, writer, found: onFinding }, stage => counting(stage, options))
     const truth = await compareRecord({ stored, expected, identity }, { found: onFinding, nowMs: clock.now() })
     if (truth !== undefined) await writer?.settle({ ...truth, open: true })
   } finally {
@@ -246,17 +239,8 @@ async function compareWithNode({ parts, options }: AuditRun, stored: Audit): Pro
   const { onFinding: found, signal } = options
   const isWritten = writer !== undefined
   const now = isWritten ? await store.audit() : stored
-  const sides = (stage: string): NodeSides => ({
-    node,
-    stored: now,
-    found,
-    onProgress: counting(stage, options),
-    signal,
-  })
   try {
-    await compareBalances(sides("the node's balances"))
-    await compareVotes(sides("the node's votes"))
-    await compareAccounts(sides("the node's accounts"))
+    await compareNodeState(stage => ({ node, stored: now, found, onProgress: counting(stage, options), signal }))
     return []
   } catch (error) {
     const rest = 'so balances, votes and accounts were not compared.'

@@ -5,7 +5,7 @@ import { blocks } from '#indices/block.ts'
 import type { DocOf } from '#indices/define.ts'
 import { blockId, lists, transactionId } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
-import type { AnyIndex } from '#indices/registry.ts'
+import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { SettledEnd } from '#store/maintain-port.ts'
 import type { Audit, Identity, PlacedRow, Published, Rewrite, Store, StoredDocument, Writer } from '#store/port.ts'
@@ -80,7 +80,7 @@ const PRESENT = 'a document'
 const AT_ONCE = 500
 
 /** Collects the corrections of the store, which `writer` writes in batches; undefined: nothing is written. */
-export function createCorrections(writer: Pick<Writer, 'rewrite'> | undefined) {
+function createCorrections(writer: Pick<Writer, 'rewrite'> | undefined) {
   let noted: Partial<Rewrite>[] = []
   const flush = async (): Promise<void> => {
     const [put, remove, unplace] = [
@@ -103,13 +103,16 @@ export function createCorrections(writer: Pick<Writer, 'rewrite'> | undefined) {
   }
 }
 
-export type Sides = {
+type Stores = {
   readonly stored: Audit
   /** The data of the same height, derived again. */
   readonly expected: Audit
   /** The store behind `expected`. */
   readonly scratch: Pick<Store, 'read'>
   readonly found: (finding: Finding) => void
+}
+
+type Sides = Stores & {
   /** Receives the correction of each difference. */
   readonly corrections: ReturnType<typeof createCorrections>
   /** Number of documents checked. */
@@ -117,10 +120,26 @@ export type Sides = {
 }
 
 /**
+ * Compares every document and every row of a list. `writer` corrects the differences; undefined: nothing is written.
+ * `begin` is called for each index, and returns what counts its documents.
+ */
+export async function compareDocuments(
+  { writer, ...stores }: Stores & { readonly writer: Pick<Writer, 'rewrite'> | undefined },
+  begin: (stage: string) => Sides['onProgress'],
+): Promise<void> {
+  const corrections = createCorrections(writer)
+  for (const index of [...historyIndices, ...stateIndices]) {
+    await compareIndex({ ...stores, corrections, onProgress: begin(index.name) }, index)
+    if (index === lists) await compareRows({ ...stores, corrections, onProgress: begin('rows of lists') })
+  }
+  await corrections.end()
+}
+
+/**
  * Compares every document of an index, field by field. Stored documents are read by pages and compared with the expected
  * ones of the same ids. If fewer were met than expected, the expected documents are then compared with the stored ones.
  */
-export async function compareIndex(sides: Sides, index: AnyIndex): Promise<void> {
+async function compareIndex(sides: Sides, index: AnyIndex): Promise<void> {
   let met = 0
   for await (const page of sides.stored.scan(index)) {
     const ids = page.map(({ id }) => id)
@@ -189,7 +208,7 @@ const ORDINALS = 2n ** 32n
  * Checks that each of the places 1 … count of every list has exactly the row that belongs there, and that no
  * row is elsewhere. Reads all places in order, page by page.
  */
-export async function compareRows(sides: Sides): Promise<void> {
+async function compareRows(sides: Sides): Promise<void> {
   const readNames = createNameReader(sides.expected)
   for (let after = MIN_INT64; after < MAX_INT64; ) {
     const { expected, stored, until } = await nextPage(sides, after)
