@@ -29,3 +29,20 @@ export const balances = defineIndex({
 export type BalanceDoc = DocOf<typeof balances>
 
 export const balanceId = (token: string, owner: string): string => `${token}/${owner}`
+
+/**
+ * Where another frozen amount belongs in the node's order: by time, then amount, after equal ones (go-iost
+ * `vm/native/token_v1.go` freezeBalance).
+ */
+export function findFrozenIndex(list: readonly Frozen[], amount: bigint, time: bigint): number {
+  let low = 0
+  let high = list.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const [otherAmount, otherTime] = list[middle] ?? ['0', '0']
+    const later = BigInt(otherTime) - time || BigInt(otherAmount) - amount
+    if (later > 0n) high = middle
+    else low = middle + 1
+  }
+  return low
+}

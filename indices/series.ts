@@ -1,4 +1,4 @@
-import type { Frozen } from './balance.ts'
+import { type Frozen, findFrozenIndex } from './balance.ts'
 import { type DocOf, defineIndex, digits, int, json, text } from './define.ts'
 
 /**
@@ -248,19 +248,8 @@ export function applyHeldEntry(held: Held, { cause, change, more: [until, own] }
   return {
     available: available + change - amount,
     frozen: frozen + amount,
-    list: withFrozen(list, [String(amount), until]),
+    list: list.toSpliced(findFrozenIndex(list, amount, BigInt(until)), 0, [String(amount), until]),
   }
-}
-
-/**
- * The list with one more frozen amount, in the node's place: by time, then amount (go-iost
- * `vm/native/token_v1.go` freezeBalance).
- */
-function withFrozen(list: readonly Frozen[], [amount, time]: Frozen): readonly Frozen[] {
-  const at = list.findIndex(
-    ([otherAmount, otherTime]) => (BigInt(otherTime) - BigInt(time) || BigInt(otherAmount) - BigInt(amount)) > 0n,
-  )
-  return at < 0 ? [...list, [amount, time]] : list.toSpliced(at, 0, [amount, time])
 }
 
 /** The list without the first amounts, which became due together: as many as add up to the amount. */
