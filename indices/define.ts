@@ -113,18 +113,20 @@ export type Order = {
  * An order whose members are counted by group (`segment.ts`), so that a page costs the same at any depth. It sorts by an
  * amount, the largest first, then by a name. `positive`: only members with an amount above zero are in it.
  */
-export const countedOrder = (
+export function countedOrder(
   [amount, member]: readonly [amount: string, member: string],
   { positive, ...more }: { readonly positive?: true } & Pick<Order, 'group' | 'where'> = {},
-): Order => ({
-  ...more,
-  ...(positive && { positive: [amount] }),
-  by: [
-    [amount, 'desc'],
-    [member, 'asc'],
-  ],
-  counted: true,
-})
+): Order {
+  return {
+    ...more,
+    ...(positive && { positive: [amount] }),
+    by: [
+      [amount, 'desc'],
+      [member, 'asc'],
+    ],
+    counted: true,
+  }
+}
 
 export type Index = {
   /** Name without prefix. In Elasticsearch, a kind of state is a part of an index (`store/elastic/schema/names.ts`). */

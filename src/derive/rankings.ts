@@ -84,8 +84,9 @@ function groupMoves(
   return groups
 }
 
-const isSameStanding = (one: Standing | undefined, other: Standing | undefined): boolean =>
-  one === undefined || other === undefined ? one === other : compareStandings(one, other) === 0
+function isSameStanding(one: Standing | undefined, other: Standing | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : compareStandings(one, other) === 0
+}
 
 type Place = { readonly state: State; readonly ranking: RankingKey; readonly sizes: SegmentSizes }
 
@@ -196,8 +197,9 @@ function getLeaf(tree: Tree, number: number): Segment[] {
 }
 
 /** The leaf at a place of the root. */
-const getPlacedLeaf = (tree: Tree, place: number): Segment[] =>
-  getLeaf(tree, tree.root[place]?.[3] ?? failMissing(tree, place))
+function getPlacedLeaf(tree: Tree, place: number): Segment[] {
+  return getLeaf(tree, tree.root[place]?.[3] ?? failMissing(tree, place))
+}
 
 /** Cuts the segments of a leaf that are too long, by their current members. */
 function cutLeaf(tree: Tree, place: number): Segment[] {
@@ -282,8 +284,9 @@ function putTree(
 }
 
 /** The same array in most cases: a segment that a block does not change is not copied. */
-const isSameSegment = (one: Segment, other: Segment | undefined): boolean =>
-  one === other || one.every((part, at) => part === other?.[at])
+function isSameSegment(one: Segment, other: Segment | undefined): boolean {
+  return one === other || one.every((part, at) => part === other?.[at])
+}
 
 const formatLeafId = ({ index, group }: RankingKey, leaf: number): string => segmentsId(index.name, leaf, group ?? '')
 
