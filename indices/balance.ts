@@ -1,4 +1,4 @@
-import { type DocOf, defineIndex, json, keyword, optional, sortedLong } from './define.ts'
+import { countedOrder, type DocOf, defineIndex, json, keyword, optional, sortedLong } from './define.ts'
 
 /** A frozen amount: smallest units and time of release (ns), both as text. */
 export type Frozen = readonly [amount: string, time: string]
@@ -8,15 +8,7 @@ export const balances = defineIndex({
   name: 'balances',
   kind: 'state',
   orders: {
-    holders: {
-      group: 'token',
-      positive: ['amount'],
-      by: [
-        ['amount', 'desc'],
-        ['owner', 'asc'],
-      ],
-      counted: true,
-    },
+    holders: countedOrder(['amount', 'owner'], { group: 'token', positive: true }),
     ofOwner: { group: 'owner', positive: ['amount', 'frozen'], by: [['token', 'asc']] },
     /** All balances that an owner ever had, zero included: any of them shows that the name has occurred. */
     rowsOfOwner: { group: 'owner', by: [['token', 'asc']] },
@@ -37,3 +29,20 @@ export const balances = defineIndex({
 export type BalanceDoc = DocOf<typeof balances>
 
 export const balanceId = (token: string, owner: string): string => `${token}/${owner}`
+
+/**
+ * Where another frozen amount belongs in the node's order: by time, then amount, after equal ones (go-iost
+ * `vm/native/token_v1.go` freezeBalance).
+ */
+export function findFrozenIndex(list: readonly Frozen[], amount: bigint, time: bigint): number {
+  let low = 0
+  let high = list.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const [otherAmount, otherTime] = list[middle] ?? ['0', '0']
+    const later = BigInt(otherTime) - time || BigInt(otherAmount) - amount
+    if (later > 0n) high = middle
+    else low = middle + 1
+  }
+  return low
+}

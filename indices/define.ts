@@ -99,14 +99,33 @@ type Fields = Readonly<Record<string, Field>>
 export type Order = {
   /** Field that groups the documents: each value has a ranking of its own. Absent: one ranking of all documents. */
   readonly group?: string
-  /** At least one of these fields must be above zero; absent: no condition. A counted order names only its amount. */
+  /** At least one of these fields must be above zero; absent: no condition. */
   readonly positive?: readonly string[]
   /** Field that must be true; absent: no condition. */
   readonly where?: string
   /** Sort keys, the last of which makes the order total. */
   readonly by: readonly (readonly [field: string, direction: 'asc' | 'desc'])[]
-  /** The members of each group are counted (`segment.ts`), so a page costs the same at any depth. */
+  /** The members of each group are counted (`countedOrder`). */
   readonly counted?: true
+}
+
+/**
+ * An order whose members are counted by group (`segment.ts`), so that a page costs the same at any depth. It sorts by an
+ * amount, the largest first, then by a name. `positive`: only members with an amount above zero are in it.
+ */
+export function countedOrder(
+  [amount, member]: readonly [amount: string, member: string],
+  { positive, ...more }: { readonly positive?: true } & Pick<Order, 'group' | 'where'> = {},
+): Order {
+  return {
+    ...more,
+    ...(positive && { positive: [amount] }),
+    by: [
+      [amount, 'desc'],
+      [member, 'asc'],
+    ],
+    counted: true,
+  }
 }
 
 export type Index = {

@@ -1,5 +1,6 @@
 import {
   bool,
+  countedOrder,
   type DocOf,
   defineIndex,
   int,
@@ -23,14 +24,7 @@ export const producers = defineIndex({
   named: 'listed',
   orders: {
     /** The producer table: registered producers. */
-    ranked: {
-      where: 'registered',
-      by: [
-        ['votes', 'desc'],
-        ['account', 'asc'],
-      ],
-      counted: true,
-    },
+    ranked: countedOrder(['votes', 'account'], { where: 'registered' }),
     all: { by: [['account', 'asc']] },
   },
   fields: {

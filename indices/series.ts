@@ -1,4 +1,4 @@
-import type { Frozen } from './balance.ts'
+import { type Frozen, findFrozenIndex } from './balance.ts'
 import { type DocOf, defineIndex, digits, int, json, text } from './define.ts'
 
 /**
@@ -194,9 +194,6 @@ export const parseEntries = (text: string, base: number): readonly Entry[] =>
       }
     })
 
-/** Whether amounts were frozen or became due in these entries of a balance. */
-export const hasFrozenEntry = (text: string): boolean => /[fd]/.test(text)
-
 /**
  * The text of a part after one more change that its last entry can absorb: both are of kind `block`, equal,
  * and in consecutive blocks. undefined: the last entry does not match. Nearly every block calls this, so only
@@ -251,19 +248,8 @@ export function applyHeldEntry(held: Held, { cause, change, more: [until, own] }
   return {
     available: available + change - amount,
     frozen: frozen + amount,
-    list: withFrozen(list, [String(amount), until]),
+    list: list.toSpliced(findFrozenIndex(list, amount, BigInt(until)), 0, [String(amount), until]),
   }
-}
-
-/**
- * The list with one more frozen amount, in the node's place: by time, then amount (go-iost
- * `vm/native/token_v1.go` freezeBalance).
- */
-function withFrozen(list: readonly Frozen[], [amount, time]: Frozen): readonly Frozen[] {
-  const at = list.findIndex(
-    ([otherAmount, otherTime]) => (BigInt(otherTime) - BigInt(time) || BigInt(otherAmount) - BigInt(amount)) > 0n,
-  )
-  return at < 0 ? [...list, [amount, time]] : list.toSpliced(at, 0, [amount, time])
 }
 
 /** The list without the first amounts, which became due together: as many as add up to the amount. */
@@ -296,14 +282,3 @@ export function applyVoteEntry(votes: Votes, { change, more: [name = ''] }: Entr
   else after.set(name, now)
   return after
 }
-
-/** The opening of the next part of a balance. */
-export function computeBalanceOpening(opening: readonly string[], entries: readonly Entry[]): readonly string[] {
-  let held = parseHeld(opening)
-  for (const entry of entries) held = applyHeldEntry(held, entry, entry.times)
-  return [String(held.available), String(held.frozen), ...held.list.flat()]
-}
-
-/** The opening of the next part of a voter. */
-export const computeBallotOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
-  [...entries.reduce(applyVoteEntry, parseVotes(opening))].flatMap(([name, votes]) => [name, numberText(votes)])

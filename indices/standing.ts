@@ -33,18 +33,25 @@ type CountedOrder = {
   readonly where: string | undefined
 }
 
+/** Cached, since every document that is written asks for the order of its index. */
+const countedOrders = new Map<Index, CountedOrder | undefined>()
+
 /** Name and fields of the counted order of an index; undefined: it has none. */
 export function findCountedOrder(index: Index): CountedOrder | undefined {
-  for (const [name, order] of Object.entries(index.orders))
-    if (order.counted) {
-      const { group, where, positive } = order
-      return { name, group, where, isPositive: positive !== undefined, ...standingFields(order) }
-    }
-  return undefined
+  if (countedOrders.has(index)) return countedOrders.get(index)
+  const [name, order] = Object.entries(index.orders).find(([, { counted }]) => counted) ?? []
+  const { group, where, positive } = order ?? {}
+  const found =
+    name === undefined || order === undefined
+      ? undefined
+      : { name, group, where, isPositive: positive !== undefined, ...standingFields(order) }
+  countedOrders.set(index, found)
+  return found
 }
 
-/** A document's standing in a counted order; undefined: it is in the index but not in the ranking. */
-export function findStanding(order: CountedOrder, doc: object): Standing | undefined {
+/** A document's standing in a counted order; undefined: there is none, or it is in the index but not in the ranking. */
+export function findStanding(order: CountedOrder, doc: object | undefined): Standing | undefined {
+  if (doc === undefined) return undefined
   // The field names come from the index's own definition.
   const amount = Reflect.get(doc, order.amount) as bigint | number
   if (order.isPositive && amount <= 0) return undefined
@@ -52,19 +59,9 @@ export function findStanding(order: CountedOrder, doc: object): Standing | undef
   return { amount: BigInt(amount), name: Reflect.get(doc, order.member) as string }
 }
 
-/**
- * Fields of a counted order. It sorts by an amount, descending, then by a name, ascending; only the amount
- * may have to be above zero. Throws TypeError for an order of another form.
- */
-export function standingFields({ by, positive = [] }: Order): { readonly amount: string; readonly member: string } {
-  const [amount, member] = by
-  if (amount?.[1] !== 'desc' || member?.[1] !== 'asc' || by.length !== 2)
-    throw new TypeError(`An order that is counted goes by an amount and a name, not by ${by.join(' ')}.`)
-  if (positive.some(field => field !== amount[0]))
-    throw new TypeError(
-      `Members of an order that is counted have ${amount[0]} above zero, not ${positive.join(' or ')}.`,
-    )
-  return { amount: amount[0], member: member[0] }
+/** The two fields by which a counted order sorts (`countedOrder`). */
+export function standingFields({ by: [amount, member] }: Order): { readonly amount: string; readonly member: string } {
+  return { amount: amount?.[0] ?? '', member: member?.[0] ?? '' }
 }
 
 /** Negative if `a` ranks before `b`. */

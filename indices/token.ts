@@ -1,4 +1,4 @@
-import { bool, type DocOf, defineIndex, int, keyword, long, sortedInt, text } from './define.ts'
+import { bool, countedOrder, type DocOf, defineIndex, int, keyword, long, sortedInt, text } from './define.ts'
 
 /** Tokens of token.iost. Id: the symbol. Supplies in the smallest unit. */
 export const tokens = defineIndex({
@@ -7,13 +7,7 @@ export const tokens = defineIndex({
   named: 'symbol',
   orders: {
     /** All tokens; those without holders come last. */
-    byHolders: {
-      by: [
-        ['holder_count', 'desc'],
-        ['symbol', 'asc'],
-      ],
-      counted: true,
-    },
+    byHolders: countedOrder(['holder_count', 'symbol']),
   },
   fields: {
     symbol: keyword(),

@@ -1,19 +1,11 @@
-import { type DocOf, defineIndex, int, keyword, long, packed, sortedInt, text, word } from './define.ts'
+import { countedOrder, type DocOf, defineIndex, int, keyword, long, packed, sortedInt, text, word } from './define.ts'
 import { memberId } from './standing.ts'
 
 /** Collections of NFTs, which token721.iost calls tokens. Id: the symbol. */
 export const collections = defineIndex({
   name: 'collections',
   kind: 'state',
-  orders: {
-    byIssued: {
-      by: [
-        ['issued', 'desc'],
-        ['symbol', 'asc'],
-      ],
-      counted: true,
-    },
-  },
+  orders: { byIssued: countedOrder(['issued', 'symbol']) },
   fields: {
     symbol: keyword(),
     issuer: text(),
@@ -53,17 +45,7 @@ export type ItemDoc = DocOf<typeof items>
 export const holdings = defineIndex({
   name: 'holdings',
   kind: 'state',
-  orders: {
-    ofOwner: {
-      group: 'owner',
-      positive: ['since'],
-      by: [
-        ['since', 'desc'],
-        ['item', 'asc'],
-      ],
-      counted: true,
-    },
-  },
+  orders: { ofOwner: countedOrder(['since', 'item'], { group: 'owner', positive: true }) },
   fields: {
     owner: keyword(),
     /** Id of the item. */
@@ -82,17 +64,7 @@ export const holdings = defineIndex({
 export const collectionOwners = defineIndex({
   name: 'collection-owners',
   kind: 'state',
-  orders: {
-    ofCollection: {
-      group: 'collection',
-      positive: ['count'],
-      by: [
-        ['count', 'desc'],
-        ['owner', 'asc'],
-      ],
-      counted: true,
-    },
-  },
+  orders: { ofCollection: countedOrder(['count', 'owner'], { group: 'collection', positive: true }) },
   fields: {
     collection: keyword(),
     owner: keyword(),

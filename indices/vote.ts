@@ -1,19 +1,11 @@
-import { type DocOf, defineIndex, keyword, sortedLong } from './define.ts'
+import { countedOrder, type DocOf, defineIndex, keyword, sortedLong } from './define.ts'
 
 /** Producer votes, one document per (producer, voter). Id: `voteId`. Votes in 10^-8. */
 export const votes = defineIndex({
   name: 'votes',
   kind: 'state',
   orders: {
-    voters: {
-      group: 'producer',
-      positive: ['votes'],
-      by: [
-        ['votes', 'desc'],
-        ['voter', 'asc'],
-      ],
-      counted: true,
-    },
+    voters: countedOrder(['votes', 'voter'], { group: 'producer', positive: true }),
     ofVoter: {
       group: 'voter',
       positive: ['votes'],

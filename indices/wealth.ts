@@ -1,4 +1,4 @@
-import { type DocOf, defineIndex, keyword, long, sortedLong } from './define.ts'
+import { countedOrder, type DocOf, defineIndex, keyword, long, sortedLong } from './define.ts'
 
 /** IOST of every account and user contract, in 10^-8. Id: the owner. */
 export const wealth = defineIndex({
@@ -6,14 +6,7 @@ export const wealth = defineIndex({
   kind: 'state',
   orders: {
     /** The list leaves out totals of 0; their documents remain. */
-    richest: {
-      positive: ['total'],
-      by: [
-        ['total', 'desc'],
-        ['owner', 'asc'],
-      ],
-      counted: true,
-    },
+    richest: countedOrder(['total', 'owner'], { positive: true }),
   },
   fields: {
     owner: keyword(),

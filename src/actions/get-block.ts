@@ -202,7 +202,7 @@ const headBlockOf = sharedQuery(async node => {
   release()
   if (status !== 200) return undefined
   const answer = decodeBlockAnswer(text)
-  checkAlone(answer.block, headBlock)
+  checkAlone(answer.block, { height: headBlock })
   return answer
 })
 

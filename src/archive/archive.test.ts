@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { measureJson } from '#chain/json-text.ts'
+import { measureJson } from '#chain/json.ts'
 import { openFolder } from './folder.ts'
 import {
   type ArchiveManifest,

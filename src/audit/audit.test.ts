@@ -5,9 +5,9 @@ import { blockId, transactionId } from '#indices/list.ts'
 import type { Published, Store } from '#store/port.ts'
 import { spread } from './audit.ts'
 import { type Finding, findings, findingText } from './compare.ts'
-import { continuity, splitHeights } from './continuity.ts'
 import { distinct } from './node-state.ts'
 import { lastWhere } from './repair.ts'
+import { continuity, splitHeights } from './source.ts'
 
 const sampled = (last: number, count: number): readonly number[] =>
   Array.from({ length: last + 1 }, (_, height) => height).filter(spread(last, count))

@@ -1,8 +1,8 @@
-import type { LoadedBlock, ProofLevel } from '#chain/block.ts'
+import type { ProofLevel } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
-import { blockId, lists } from '#indices/list.ts'
-import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import { blockId } from '#indices/list.ts'
+import { DERIVATION } from '#indices/registry.ts'
 import { batching, type Collect, collector, type Partitioning } from '#load/batches.ts'
 import { openDeriver } from '#load/deriver.ts'
 import { fill, stageTimer } from '#load/fill.ts'
@@ -15,8 +15,8 @@ import { OTHER_DERIVATION } from '#store/identity.ts'
 import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
 import { recordedLevel } from '#store/published.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { compareIndex, compareRecord, compareRows, createCorrections, type Finding, type Sides } from './compare.ts'
-import { compareAccounts, compareBalances, compareVotes, type NodeSides, OtherHeight } from './node-state.ts'
+import { compareDocuments, compareRecord, type Finding } from './compare.ts'
+import { compareNodeState, OtherHeight } from './node-state.ts'
 import { type AuditSource, BadNodeBlock, damagedBlocks, requireSameChain, storedBlocks } from './source.ts'
 
 /** Whether a height is one of `count` spread evenly over 0 … `last`. The last height always is, unless `count` is 0. */
@@ -28,45 +28,41 @@ export const spread =
     return height === last || share(height) !== share(height - 1)
   }
 
+/** What the steps of an audit need. */
+type AuditRun = {
+  readonly parts: AuditParts
+  readonly options: Required<AuditOptions>
+  readonly source: AuditSource
+  /** The chain that the audited store names, and its end when the audit begins. */
+  readonly identity: Identity
+  readonly published: Published
+}
+
 /**
- * A temporary store that is filled from the blocks of `source`. Lists record the partitions of the audited store in which
+ * The temporary store, filled from the blocks of the source. Lists record the partitions of the audited store in which
  * their rows begin.
  */
-async function openScratch(
-  store: Store,
-  {
-    audited,
-    source,
-    identity,
-    collect,
-  }: {
-    readonly audited: Pick<Store, 'partitions'>
-    readonly source: AuditSource
-    readonly identity: Identity
-    readonly collect: Collect
-  },
-) {
+async function openScratch({ parts, options, source, identity }: AuditRun) {
+  const { scratch: store, store: audited } = parts
   await store.create()
   const writer = await store.takeOver(identity)
   const partitions = createPartitioning(writer)
   const deriver = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
   const stages = { deriver, proof: PROVED_BEFORE, clock: systemClock, time: stageTimer(systemClock) }
-  let onHeight = (_height: number): void => undefined
-  const batches = batching({ ...stages, writer, partitions, bounds: writer.bounds, collect }, ({ end }) =>
-    onHeight(end.height),
+  let of = 0
+  const batches = batching(
+    { ...stages, writer, partitions, bounds: writer.bounds, collect: options.collect },
+    ({ end }) => options.onProgress({ stage: 'blocks', done: end.height + 1, of }),
   )
-  const blocksTo = async function* (to: number): AsyncGenerator<LoadedBlock> {
-    const { checkpoint } = writer
-    const range = { from: (checkpoint?.height ?? -1) + 1, to, parent: checkpoint?.hash }
-    for await (const run of storedBlocks(source, range)) yield* run
-  }
   return {
     /** Derives the stored blocks up to `at`. Resolves with the failure that prevented it, or undefined. */
-    derive: async (at: Published, listener: (height: number) => void): Promise<Failure | undefined> => {
-      onHeight = listener
+    derive: async (at: Published): Promise<Failure | undefined> => {
+      of = at.height + 1
       try {
         partitions.follow((await audited.partitions?.firsts()) ?? ONE_PARTITION)
-        await fill({ ...stages, batches }, blocksTo(at.height), { lib: at.lib, signal: source.signal })
+        const { checkpoint } = writer
+        const range = { from: (checkpoint?.height ?? -1) + 1, to: at.height, parent: checkpoint?.hash }
+        await fill({ ...stages, batches }, storedBlocks(source, range), { lib: at.lib, signal: source.signal })
         source.signal.throwIfAborted()
         return undefined
       } catch (error) {
@@ -158,9 +154,10 @@ export async function audit(parts: AuditParts, given: AuditOptions): Promise<Aud
   }
   const levelAt = (height: number): ProofLevel => parts.prove ?? recordedLevel(published, height)
   const source: AuditSource = { store, node, lib, levelAt, sampled, signal: options.signal, onUnproved }
-  const scratch = await openScratch(parts.scratch, { audited: store, source, identity, collect: options.collect })
+  const run: AuditRun = { parts, options, source, identity, published }
+  const scratch = await openScratch(run)
   try {
-    const audited = await runAudit(parts, options, { scratch, source, published, identity })
+    const audited = await runAudit(run, scratch)
     const [first] = unproved
     if (first === undefined) return audited
     const note = `Receipts of ${unproved.size} blocks (the first is ${first}) lost bytes in the node's JSON; the stored receipts cannot be proved without a node. Set --node.`
@@ -170,49 +167,29 @@ export async function audit(parts: AuditParts, given: AuditOptions): Promise<Aud
   }
 }
 
-async function runAudit(
-  parts: AuditParts,
-  options: Required<AuditOptions>,
-  {
-    scratch,
-    source,
-    published,
-    identity,
-  }: {
-    readonly scratch: Awaited<ReturnType<typeof openScratch>>
-    readonly source: AuditSource
-    readonly published: Published
-    readonly identity: Identity
-  },
-): Promise<AuditResult> {
-  const { store } = parts
-  const derive = (at: Published) =>
-    scratch.derive(at, height => options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
-  for (let at = published; ; at = (await store.published()) ?? at) {
-    const failed = await derive(at)
-    if (failed !== undefined) return await reportDamage(source, { at, failed }, options)
+async function runAudit(run: AuditRun, scratch: Awaited<ReturnType<typeof openScratch>>): Promise<AuditResult> {
+  const { store } = run.parts
+  for (let at = run.published; ; at = (await store.published()) ?? at) {
+    const failed = await scratch.derive(at)
+    if (failed !== undefined) return await reportDamage(run, at, failed)
     if (((await store.published())?.height ?? 0) - at.height < NEAR) break
   }
   const stored = await store.audit()
   try {
-    const failed = await derive(stored.at)
-    if (failed !== undefined) return await reportDamage(source, { at: stored.at, failed }, options)
-    await compareAll(parts, { stored, identity }, options)
-    return { at: stored.at, notes: await compareWithNode(parts, stored, options), complete: true }
+    const failed = await scratch.derive(stored.at)
+    if (failed !== undefined) return await reportDamage(run, stored.at, failed)
+    await compareAll(run, stored)
+    return { at: stored.at, notes: await compareWithNode(run, stored), complete: true }
   } finally {
     await stored.close()
   }
 }
 
 /** Reports every block from which deriving is impossible. */
-async function reportDamage(
-  source: AuditSource,
-  { at, failed }: { readonly at: Published; readonly failed: Failure },
-  { onFinding }: AuditOptions,
-): Promise<AuditResult> {
+async function reportDamage({ source, options }: AuditRun, at: Published, failed: Failure): Promise<AuditResult> {
   const expected = 'a block that follows its parent'
   const tell = (id: string, stored: string): void =>
-    onFinding({ index: blocks.name, id, field: 'document', stored, expected, by: 'replay' })
+    options.onFinding({ index: blocks.name, id, field: 'document', stored, expected, by: 'replay' })
   let count = 0
   for await (const { height, reason } of damagedBlocks(source, at.height)) {
     tell(blockId(height), reason)
@@ -231,23 +208,12 @@ async function reportDamage(
   }
 }
 
-async function compareAll(
-  parts: AuditParts,
-  { stored, identity }: { readonly stored: Audit; readonly identity: Identity },
-  options: Required<AuditOptions>,
-): Promise<void> {
+async function compareAll({ parts, options, identity }: AuditRun, stored: Audit): Promise<void> {
   const { scratch, writer, clock } = parts
   const { onFinding } = options
   const expected = await scratch.audit()
-  const corrections = createCorrections(writer)
   try {
-    for (const index of [...historyIndices, ...stateIndices]) {
-      const onProgress = counting(index.name, options)
-      const sides: Sides = { stored, expected, scratch, corrections, found: onFinding, onProgress }
-      await compareIndex(sides, index)
-      if (index === lists) await compareRows({ ...sides, onProgress: counting('rows of lists', options) })
-    }
-    await corrections.end()
+    await compareDocuments({ stored, expected, scratch, writer, found: onFinding }, stage => counting(stage, options))
     const truth = await compareRecord({ stored, expected, identity }, { found: onFinding, nowMs: clock.now() })
     if (truth !== undefined) await writer?.settle({ ...truth, open: true })
   } finally {
@@ -267,25 +233,14 @@ function counting(stage: string, { onProgress, signal, collect }: Required<Audit
 }
 
 /** Compares with the node's storage; documents corrected in the meantime are read again. Returns why it could not. */
-async function compareWithNode(
-  { store, writer, node }: AuditParts,
-  stored: Audit,
-  options: Required<AuditOptions>,
-): Promise<readonly string[]> {
+async function compareWithNode({ parts, options }: AuditRun, stored: Audit): Promise<readonly string[]> {
+  const { store, writer, node } = parts
   if (node === undefined) return []
   const { onFinding: found, signal } = options
-  const now = writer === undefined ? stored : await store.audit()
-  const sides = (stage: string): NodeSides => ({
-    node,
-    stored: now,
-    found,
-    onProgress: counting(stage, options),
-    signal,
-  })
+  const isWritten = writer !== undefined
+  const now = isWritten ? await store.audit() : stored
   try {
-    await compareBalances(sides("the node's balances"))
-    await compareVotes(sides("the node's votes"))
-    await compareAccounts(sides("the node's accounts"))
+    await compareNodeState(stage => ({ node, stored: now, found, onProgress: counting(stage, options), signal }))
     return []
   } catch (error) {
     const rest = 'so balances, votes and accounts were not compared.'
@@ -298,6 +253,6 @@ async function compareWithNode(
       return [`${node.name} does not return the state of contracts, ${rest}`]
     throw error
   } finally {
-    if (now !== stored) await now.close()
+    if (isWritten) await now.close()
   }
 }

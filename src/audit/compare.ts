@@ -5,7 +5,7 @@ import { blocks } from '#indices/block.ts'
 import type { DocOf } from '#indices/define.ts'
 import { blockId, lists, transactionId } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
-import type { AnyIndex } from '#indices/registry.ts'
+import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { SettledEnd } from '#store/maintain-port.ts'
 import type { Audit, Identity, PlacedRow, Published, Rewrite, Store, StoredDocument, Writer } from '#store/port.ts'
@@ -76,70 +76,70 @@ const cut = (text: string): string =>
 export const ABSENT = 'nothing'
 const PRESENT = 'a document'
 
-/** Collects the corrections of the store and writes them in batches. */
-type Corrections = {
-  put(put: Rewrite['put'][number]): Promise<void>
-  remove(remove: Rewrite['remove'][number]): Promise<void>
-  unplace(place: bigint): Promise<void>
-  /** Writes the remaining corrections. */
-  end(): Promise<void>
-}
-
 /** Documents per write: rows may be some KB, transactions more. */
 const AT_ONCE = 500
 
-/** Corrections written by `writer`; undefined: nothing is written. */
-export function createCorrections(writer: Pick<Writer, 'rewrite'> | undefined): Corrections {
-  let put: Rewrite['put'][number][] = []
-  let remove: Rewrite['remove'][number][] = []
-  let unplace: bigint[] = []
+/** Collects the corrections of the store, which `writer` writes in batches; undefined: nothing is written. */
+function createCorrections(writer: Pick<Writer, 'rewrite'> | undefined) {
+  let noted: Partial<Rewrite>[] = []
   const flush = async (): Promise<void> => {
-    const rewrite = { put, remove, unplace }
-    put = []
-    remove = []
-    unplace = []
-    await writer?.rewrite(rewrite)
-  }
-  const note = async (): Promise<void> => {
-    if (put.length + remove.length + unplace.length >= AT_ONCE) await flush()
+    const [put, remove, unplace] = [
+      noted.flatMap(each => each.put ?? []),
+      noted.flatMap(each => each.remove ?? []),
+      noted.flatMap(each => each.unplace ?? []),
+    ]
+    noted = []
+    await writer?.rewrite({ put, remove, unplace })
   }
   return {
-    put: async each => {
-      put.push(each)
-      await note()
+    note: async (correction: Partial<Rewrite>): Promise<void> => {
+      noted.push(correction)
+      if (noted.length >= AT_ONCE) await flush()
     },
-    remove: async each => {
-      remove.push(each)
-      await note()
-    },
-    unplace: async place => {
-      unplace.push(place)
-      await note()
-    },
-    end: async () => {
-      if (put.length + remove.length + unplace.length > 0) await flush()
+    /** Writes the remaining corrections. */
+    end: async (): Promise<void> => {
+      if (noted.length > 0) await flush()
     },
   }
 }
 
-export type Sides = {
+type Stores = {
   readonly stored: Audit
   /** The data of the same height, derived again. */
   readonly expected: Audit
   /** The store behind `expected`. */
   readonly scratch: Pick<Store, 'read'>
   readonly found: (finding: Finding) => void
+}
+
+type Sides = Stores & {
   /** Receives the correction of each difference. */
-  readonly corrections: Corrections
+  readonly corrections: ReturnType<typeof createCorrections>
   /** Number of documents checked. */
   readonly onProgress: (documents: number) => void
+}
+
+/**
+ * Compares every document and every row of a list. `writer` corrects the differences; undefined: nothing is written.
+ * `begin` is called for each index, and returns what counts its documents.
+ */
+export async function compareDocuments(
+  { writer, ...stores }: Stores & { readonly writer: Pick<Writer, 'rewrite'> | undefined },
+  begin: (stage: string) => Sides['onProgress'],
+): Promise<void> {
+  const corrections = createCorrections(writer)
+  for (const index of [...historyIndices, ...stateIndices]) {
+    await compareIndex({ ...stores, corrections, onProgress: begin(index.name) }, index)
+    if (index === lists) await compareRows({ ...stores, corrections, onProgress: begin('rows of lists') })
+  }
+  await corrections.end()
 }
 
 /**
  * Compares every document of an index, field by field. Stored documents are read by pages and compared with the expected
  * ones of the same ids. If fewer were met than expected, the expected documents are then compared with the stored ones.
  */
-export async function compareIndex(sides: Sides, index: AnyIndex): Promise<void> {
+async function compareIndex(sides: Sides, index: AnyIndex): Promise<void> {
   let met = 0
   for await (const page of sides.stored.scan(index)) {
     const ids = page.map(({ id }) => id)
@@ -164,7 +164,7 @@ async function compareOne(
     found({ index: index.name, id, field, stored, expected: wanted, by: 'replay' })
   if (expected === undefined || stray !== undefined) {
     finding('document', stray === undefined ? PRESENT : `one in ${stray}`, ABSENT)
-    await corrections.remove({ index, id, ...(stray === undefined ? {} : { stray }) })
+    await corrections.note({ remove: [{ index, id, ...(stray === undefined ? {} : { stray }) }] })
     return
   }
   if (doc === undefined) finding('document', 'an unreadable value', PRESENT)
@@ -173,7 +173,7 @@ async function compareOne(
     if (fields.length === 0) return
     for (const { field, stored, wanted } of fields) finding(field, stored, wanted)
   }
-  await corrections.put({ index, doc: expected })
+  await corrections.note({ put: [{ index, doc: expected }] })
 }
 
 function differingFields(index: AnyIndex, stored: object, expected: object) {
@@ -193,7 +193,7 @@ async function findMissing({ stored, expected, found, corrections }: Sides, inde
     for (const { id, doc } of page) {
       if (there.has(id) || doc === undefined) continue
       found({ index: index.name, id, field: 'document', stored: ABSENT, expected: PRESENT, by: 'replay' })
-      await corrections.put({ index, doc })
+      await corrections.note({ put: [{ index, doc }] })
     }
   }
 }
@@ -208,7 +208,7 @@ const ORDINALS = 2n ** 32n
  * Checks that each of the places 1 … count of every list has exactly the row that belongs there, and that no
  * row is elsewhere. Reads all places in order, page by page.
  */
-export async function compareRows(sides: Sides): Promise<void> {
+async function compareRows(sides: Sides): Promise<void> {
   const readNames = createNameReader(sides.expected)
   for (let after = MIN_INT64; after < MAX_INT64; ) {
     const { expected, stored, until } = await nextPage(sides, after)
@@ -257,11 +257,11 @@ async function comparePage(
       expected: id ?? ABSENT,
       by: 'replay',
     })
-    if (id === undefined) await sides.corrections.unplace(place)
+    if (id === undefined) await sides.corrections.note({ unplace: [place] })
     else {
       // The row is stored again with all its places.
       const doc = await sides.scratch.read(view => view.get(records, id))
-      if (doc !== undefined) await sides.corrections.put({ index: records, doc })
+      if (doc !== undefined) await sides.corrections.note({ put: [{ index: records, doc }] })
     }
   }
 }

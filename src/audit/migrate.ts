@@ -15,7 +15,7 @@ import { type AuditSource, storedBlocks } from './source.ts'
  * merkle roots and its own hash.
  */
 const storedNode = (
-  source: Omit<AuditSource, 'node' | 'sampled'>,
+  source: Pick<AuditSource, 'store' | 'signal'>,
   { chainId }: Identity,
   at: Published,
 ): BlockSource => ({
@@ -36,8 +36,7 @@ const storedNode = (
   },
   blocks: async function* ({ from, to, parent }) {
     try {
-      const all = { ...source, node: undefined, sampled: () => false }
-      for await (const run of storedBlocks(all, { from, to, parent })) yield* run
+      yield* storedBlocks(source, { from, to, parent })
     } catch (error) {
       // 'defect' comes from tables of another version, which this one cannot read.
       if (!(error instanceof Failure) || (error.kind !== 'bad_block' && error.kind !== 'defect')) throw error

@@ -1,6 +1,5 @@
-import { toUnits } from '#chain/amount.ts'
-import { parseExact, parseJson, writeJson } from '#chain/json.ts'
-import { memberSpans } from '#chain/json-text.ts'
+import { IOST_DECIMALS, toUnits } from '#chain/amount.ts'
+import { memberSpans, parseExact, parseJson, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances, type Frozen } from '#indices/balance.ts'
@@ -45,7 +44,7 @@ export function distinct() {
 }
 
 /** The node's storage and the stored data, at one height. */
-export type NodeSides = {
+type NodeSides = {
   readonly node: Node
   readonly stored: Audit
   readonly found: (finding: Finding) => void
@@ -64,6 +63,13 @@ const reportDifference = (
     expected,
   }: Pick<Finding, 'id' | 'field' | 'expected'> & { readonly stored: string | undefined },
 ): void => found({ index: name, id, field, stored, expected, by: 'node' })
+
+/** Compares the balances, votes and accounts of a store with the node's; `begin` is called for each of the three. */
+export async function compareNodeState(begin: (stage: string) => NodeSides): Promise<void> {
+  await compareBalances(begin("the node's balances"))
+  await compareVotes(begin("the node's votes"))
+  await compareAccounts(begin("the node's accounts"))
+}
 
 /** Thrown when the node's last irreversible block is not, or is no longer, the published one. */
 export class OtherHeight extends Error {
@@ -144,7 +150,7 @@ type Account = {
 }
 
 /** Checks that every account of auth.iost is stored with its permissions and groups, and that no others are. */
-export async function compareAccounts(sides: NodeSides): Promise<void> {
+async function compareAccounts(sides: NodeSides): Promise<void> {
   let there = 0
   for await (const page of storageRows(sides, AUTH, 'auth-')) {
     for (const { id, value, doc } of await readStored(sides, accounts, page)) {
@@ -190,7 +196,7 @@ const TOKEN = 'token.iost'
  * Compares every balance and frozen amount with the rows of token.iost. `TB<owner>-<token>` has the available
  * amount without frozen amounts that are due but not merged yet, `TF<owner>-<token>` has the frozen amounts.
  */
-export async function compareBalances(sides: NodeSides): Promise<void> {
+async function compareBalances(sides: NodeSides): Promise<void> {
   const due = new Map<string, bigint>()
   for await (const page of storageRows(sides, TOKEN, 'TF')) await compareFrozen(sides, page, due)
   let positive = 0
@@ -261,10 +267,9 @@ const VOTE = 'vote.iost'
  * [votes, …]}.
  */
 const PRODUCERS = 'u_1-'
-const DECIMALS = 8
 
 /** Compares every vote for a producer with the node's, and checks that no others are stored. */
-export async function compareVotes(sides: NodeSides): Promise<void> {
+async function compareVotes(sides: NodeSides): Promise<void> {
   let positive = 0
   for await (const page of storageRows(sides, VOTE, PRODUCERS)) {
     const rows = page.flatMap(([voter, value]) =>
@@ -288,5 +293,5 @@ const parseNodeVotes = (value: string): readonly (readonly [producer: string, un
     const [amount] = parseJson(value.slice(from, to)) as readonly unknown[]
     if (typeof amount !== 'string')
       throw new Failure('bad_block', `The node stores votes for ${producer} that are not a string.`)
-    return [producer, toUnits(amount, DECIMALS)] as const
+    return [producer, toUnits(amount, IOST_DECIMALS)] as const
   })

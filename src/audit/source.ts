@@ -7,7 +7,7 @@ import {
   type ProofLevel,
   type Transaction,
 } from '#chain/block.ts'
-import { checkBlock, lossyReceipts, PARENT_HASH, restoredReceipt } from '#chain/check.ts'
+import { checkAlone, checkBlock, lossyReceipts, PARENT_HASH } from '#chain/check.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { listUnknownContracts } from '#chain/effects.ts'
 import { isSystemContract } from '#chain/names.ts'
@@ -65,18 +65,13 @@ export function rebuildBlock(
 }
 
 /** Whether the receipts are proved too. Throws Failure 'bad_block' for faults that lost bytes do not explain. */
-function isProved(block: Block, { height, parentHash }: Expected): boolean {
-  const lossy = lossyReceipts(block)
-  const restored = lossy.flatMap(index => {
-    const receipt = lossy.length === 1 ? restoredReceipt(block, index) : undefined
-    return receipt === undefined ? [] : [[index, receipt] as const]
-  })
+function isProved(block: Block, expected: Expected): boolean {
   try {
-    checkBlock(block, { parentHash, height }, { receipts: new Map(restored) })
+    checkAlone(block, expected)
     return true
   } catch (error) {
-    if (lossy.length === 0) throw error
-    checkBlock(block, { parentHash, height }, { receipts: 'later' })
+    if (lossyReceipts(block).length === 0) throw error
+    checkBlock(block, expected, { receipts: 'later' })
     return false
   }
 }
@@ -129,38 +124,33 @@ export type AuditSource = {
   /** Without `audit`, the store is of another version, and is read as far as this version can. */
   readonly store: Pick<Store, 'read'> & Partial<Pick<Store, 'audit'>>
   /** Supplies a block when the stored one is wrong or `sampled` is true for it. */
-  readonly node: Node | undefined
+  readonly node?: Node | undefined
   /** The node's last irreversible block, if known. */
   readonly lib?: number | undefined
   /** Proof required of the node's block at a height; absent: the level for which the node was created. */
   readonly levelAt?: (height: number) => ProofLevel
-  readonly sampled: (height: number) => boolean
+  readonly sampled?: (height: number) => boolean
   readonly signal: AbortSignal
   /** Called for a block whose receipts cannot be proved: they lost bytes, and there is no node to supply them. */
   readonly onUnproved?: (height: number) => void
 }
 
 /**
- * Stored blocks `from` … `to` in a node's form, in order and each checked, run by run. A wrong block is
- * replaced by the node's; without a node, 'bad_block' is thrown with the reason.
+ * Stored blocks `from` … `to` in a node's form, in order and each checked. A wrong block is replaced by the node's;
+ * without a node, 'bad_block' is thrown with the reason.
  */
 export const storedBlocks = async function* (
   source: AuditSource,
   range: { readonly from: number; readonly to: number; readonly parent: string | undefined },
-): AsyncGenerator<readonly LoadedBlock[]> {
+): AsyncGenerator<LoadedBlock> {
   let { parent } = range
-  for (let from = range.from; from <= range.to; from += RUN) {
-    source.signal.throwIfAborted()
-    const heights = Array.from({ length: Math.min(RUN, range.to - from + 1) }, (_, at) => from + at)
-    const { rebuild } = await stored(source, heights)
-    const run: LoadedBlock[] = []
-    for (const height of heights) {
-      const loaded = await readSourceBlock(source, { height, parent, isLast: height === range.to }, rebuild)
+  for await (const run of readRuns(source, range))
+    for (const stored of run) {
+      const { height } = stored
+      const loaded = await readSourceBlock(source, { height, parent, isLast: height === range.to }, stored)
       parent = loaded.block.hash
-      run.push(loaded)
+      yield loaded
     }
-    yield run
-  }
 }
 
 /** Every wrong stored block up to `to`, with the reason. Each is checked against the stored block before it. */
@@ -168,21 +158,67 @@ export const damagedBlocks = async function* (
   source: AuditSource,
   to: number,
 ): AsyncGenerator<{ readonly height: number; readonly reason: string }> {
-  let previous: Awaited<ReturnType<typeof stored>>['docs'][number]
-  for (let from = 0; from <= to; from += RUN) {
-    source.signal.throwIfAborted()
-    const heights = Array.from({ length: Math.min(RUN, to - from + 1) }, (_, at) => from + at)
-    const { docs, rebuild } = await stored(source, heights)
-    for (const [at, height] of heights.entries()) {
+  let parent: string | undefined
+  for await (const run of readRuns(source, { from: 0, to }))
+    for (const stored of run) {
       try {
-        rebuild(height, previous?.hash)
+        rebuild(stored, parent)
       } catch (error) {
         if (!(error instanceof Failure) || error.kind !== 'bad_block') throw error
-        yield { height, reason: error.message }
+        yield { height: stored.height, reason: error.message }
       }
-      previous = docs[at]
+      parent = stored.doc?.hash
     }
+}
+
+/** A block as it is stored, without its base transaction; `doc` undefined: there is none. */
+type StoredBlock = {
+  readonly height: number
+  readonly doc: BlockDoc | undefined
+  readonly transactions: readonly { readonly id: string; readonly doc: TransactionDoc | undefined }[]
+}
+
+const readRuns = async function* (
+  { store, signal }: AuditSource,
+  { from, to }: { readonly from: number; readonly to: number },
+): AsyncGenerator<readonly StoredBlock[]> {
+  for (let at = from; at <= to; at += RUN) {
+    signal.throwIfAborted()
+    yield await readStoredBlocks(store, { from: at, to: Math.min(to, at + RUN - 1) }, signal)
   }
+}
+
+/** Stored blocks `from` … `to`, in order, as far as they can be read. */
+async function readStoredBlocks(
+  store: Pick<Store, 'read'>,
+  { from, to }: { readonly from: number; readonly to: number },
+  signal: AbortSignal,
+): Promise<readonly StoredBlock[]> {
+  const how = { signal, damaged: true } as const
+  const heights = Array.from({ length: to - from + 1 }, (_, at) => from + at)
+  const docs = await store.read(view => view.getMany(blocks, heights.map(blockId)), how)
+  const ids = docs.map((doc, at) => (doc === undefined ? [] : listTransactionIds({ ...doc, height: from + at })))
+  const all = ids.flat()
+  const found: (TransactionDoc | undefined)[] = []
+  for (let at = 0; at < all.length; at += TRANSACTIONS) {
+    const part = all.slice(at, at + TRANSACTIONS)
+    found.push(...(await store.read(view => view.getMany(transactions, part), how)))
+  }
+  let next = 0
+  return heights.map((height, at) => ({
+    height,
+    doc: docs[at],
+    transactions: (ids[at] ?? []).map(id => ({ id, doc: found[next++] })),
+  }))
+}
+
+function rebuild({ height, doc, transactions: own }: StoredBlock, parentHash: string | undefined): RebuiltBlock {
+  if (doc === undefined) throw new Failure('bad_block', `Block ${height} is missing.`)
+  return rebuildBlock(
+    doc,
+    own.map(each => each.doc),
+    { height, parentHash },
+  )
 }
 
 /**
@@ -190,35 +226,12 @@ export const damagedBlocks = async function* (
  */
 type Next = { readonly height: number; readonly parent: string | undefined; readonly isLast: boolean }
 
-async function stored({ store, signal }: AuditSource, heights: readonly number[]) {
-  const docs = await store.read(view => view.getMany(blocks, heights.map(blockId)), { signal, damaged: true })
-  const ids = docs.map(doc => (doc === undefined ? [] : listTransactionIds(doc)))
-  const all = ids.flat()
-  const found = new Map<string, Awaited<ReturnType<typeof read>>[number]>()
-  const read = (part: readonly string[]) =>
-    store.read(view => view.getMany(transactions, part), { signal, damaged: true })
-  for (let at = 0; at < all.length; at += TRANSACTIONS)
-    for (const doc of await read(all.slice(at, at + TRANSACTIONS))) if (doc !== undefined) found.set(doc.id, doc)
-  const first = heights[0] ?? 0
-  const rebuild = (height: number, parentHash: string | undefined): RebuiltBlock => {
-    const doc = docs[height - first]
-    if (doc === undefined) throw new Failure('bad_block', `Block ${height} is missing.`)
-    const own = (ids[height - first] ?? []).map(id => found.get(id))
-    return rebuildBlock(doc, own, { height, parentHash })
-  }
-  return { docs, rebuild }
-}
-
-async function readSourceBlock(
-  source: AuditSource,
-  next: Next,
-  rebuild: Awaited<ReturnType<typeof stored>>['rebuild'],
-): Promise<LoadedBlock> {
+async function readSourceBlock(source: AuditSource, next: Next, stored: StoredBlock): Promise<LoadedBlock> {
   const { node } = source
   const { height, parent } = next
-  if (node !== undefined && source.sampled(height)) return await nodeBlock(source, node, next)
+  if (node !== undefined && source.sampled?.(height)) return await nodeBlock(source, node, next)
   try {
-    const { block, proved } = rebuild(height, parent)
+    const { block, proved } = rebuild(stored, parent)
     if (!proved && node !== undefined) return await nodeBlock(source, node, next)
     if (!proved) source.onUnproved?.(height)
     return { block, systemCode: await fetchSourceCode(source, block), proof: LINKED }
@@ -292,4 +305,101 @@ async function readContract({ store, signal }: AuditSource, id: string) {
   } finally {
     await stored.close()
   }
+}
+
+/** Blocks per request of a check of continuity. */
+const CHECKED_RUN = 200
+/** Number of runs that are read without `all`, the first and the last among them. */
+const RUNS = 25
+/** Limit of the problems reported: nobody reads more. */
+const MAX_PROBLEMS = 20
+
+export type Continuity = {
+  /** Number of blocks checked. */
+  readonly blocks: number
+  readonly transactions: number
+  /** The problems found, at most 20; empty when there are none. */
+  readonly problems: readonly string[]
+}
+
+type CheckOptions = {
+  readonly published: Published
+  readonly all: boolean
+  readonly signal: AbortSignal
+  readonly onProgress?: (looked: { readonly blocks: number; readonly of: number }) => void
+}
+
+/**
+ * Checks that the stored blocks follow each other without a gap and have their transactions: each block's
+ * height, its parent's hash, its transactions by hash, and the published hash at the end. With `all` it
+ * checks every block, otherwise runs of 200 spread evenly, the first and the last among them. Stored history
+ * never changes, so a loader may run at the same time.
+ */
+export async function continuity(
+  store: Pick<Store, 'read'>,
+  { published, all, signal, onProgress }: CheckOptions,
+): Promise<Continuity> {
+  const problems: string[] = []
+  const looked = { blocks: 0, transactions: 0 }
+  const runs = splitHeights(published.height, all)
+  const of = runs.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+  let previous: BlockDoc | undefined
+  for (const run of runs) {
+    if (problems.length >= MAX_PROBLEMS) break
+    signal.throwIfAborted()
+    const stored = await readStoredBlocks(store, run, signal)
+    for (const { height, doc } of stored) {
+      const expected = {
+        height,
+        parent: previous?.height === height - 1 ? previous.hash : undefined,
+        hash: height === published.height ? published.hash : undefined,
+      }
+      const problem = findBlockProblem(doc, expected)
+      if (problem !== undefined) problems.push(problem)
+      previous = doc
+    }
+    problems.push(...stored.flatMap(findTransactionProblems))
+    looked.transactions += stored.reduce((sum, { transactions }) => sum + transactions.length, 0)
+    looked.blocks += stored.length
+    onProgress?.({ blocks: looked.blocks, of })
+  }
+  return { ...looked, problems: problems.slice(0, MAX_PROBLEMS) }
+}
+
+type Run = { readonly from: number; readonly to: number }
+
+/** Disjoint ranges of heights within 0 … `height`, ascending. */
+export function splitHeights(height: number, all: boolean): readonly Run[] {
+  const count = Math.ceil((height + 1) / CHECKED_RUN)
+  const chosen = new Set<number>()
+  if (all || count <= RUNS) for (let run = 0; run < count; run++) chosen.add(run)
+  else for (let at = 0; at < RUNS; at++) chosen.add(Math.round((at * (count - 1)) / (RUNS - 1)))
+  return [...chosen].map(run => ({
+    from: run * CHECKED_RUN,
+    to: Math.min(height, run * CHECKED_RUN + CHECKED_RUN - 1),
+  }))
+}
+
+/** `parent`, `hash`: the hashes of the parent block and of this one that other documents give; undefined: none do. */
+function findBlockProblem(
+  doc: BlockDoc | undefined,
+  { height, parent, hash }: Record<'parent' | 'hash', string | undefined> & { readonly height: number },
+): string | undefined {
+  if (doc === undefined) return `block ${height} is missing`
+  if (doc.height !== height) return `block ${height} is stored as block ${doc.height}`
+  if (parent !== undefined && doc.parent_hash !== parent)
+    return `block ${height} has the parent hash ${doc.parent_hash}, but block ${height - 1} has the hash ${parent}`
+  if (hash !== undefined && doc.hash !== hash)
+    return `block ${height} has the hash ${doc.hash}, but ${hash} is published`
+  const hashes = listBlockHashes(doc).length
+  return hashes === doc.tx_count ? undefined : `block ${height} has ${hashes} of ${doc.tx_count} transaction hashes`
+}
+
+function findTransactionProblems({ doc, transactions }: StoredBlock): readonly string[] {
+  const hashes = doc === undefined ? [] : listBlockHashes(doc).slice(-transactions.length)
+  return transactions.flatMap(({ id, doc: found }, at) => {
+    if (found === undefined) return [`transaction ${id} (${hashes[at]}) is missing`]
+    if (found.hash === hashes[at]) return []
+    return [`transaction ${id} has the hash ${found.hash}, but its block names ${hashes[at]}`]
+  })
 }

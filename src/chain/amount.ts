@@ -1,5 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 
+/** IOST has eight decimals, like votes and pledges, which are counted in it. */
+export const IOST_DECIMALS = 8
+
 /** Amounts of token.iost since 1.0.2 (chain rule): at most one point, digits on both sides, no sign, no exponent. */
 const AMOUNT = /^(?:[0-9]+\.)?[0-9]+$/
 const AS_READ = /^(?:--)*([0-9]+)(?:\.([0-9]*))?/

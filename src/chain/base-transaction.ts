@@ -1,6 +1,6 @@
 import type { Block, Transaction } from './block.ts'
 import { applies } from './effects.ts'
-import { compactJson, memberSpans } from './json-text.ts'
+import { compactJson, memberSpans } from './json.ts'
 
 /** Whether position `tx` of block `height` is the base transaction's, which is stored with the block. */
 export const isBasePlace = ({ height, tx }: { readonly height: number; readonly tx: number }): boolean =>

@@ -131,65 +131,36 @@ function sumLimbs(letters: string, missing: number): boolean {
   return true
 }
 
-/** Numbers are read into limbs of three bytes, so that a limb times four digits is exact in a double. */
-const LIMB_BYTES = 3
-const WIDE_LIMB = 2 ** 24
-/** Number of digits read at once. */
-const CHUNK = 4
-const POWERS = Array.from({ length: CHUNK + 1 }, (_, count) => 58 ** count)
-/** Number of digits written at once: 58^9 is the largest power of 58 under 2^53. */
-const WRITTEN = 9
-const WRITTEN_POWER = 58n ** BigInt(WRITTEN)
+/** Number of letters read or written at once: 58^9 is the largest power of 58 under 2^53. */
+const CHUNK = 9
+const CHUNK_POWER = 58n ** BigInt(CHUNK)
 
-/** Multiplies the lowest `used` limbs by `factor` and adds `summand`; returns the limbs in use then. */
-// biome-ignore lint/complexity/useMaxParams: the innermost step of every hash that is read; a record would be one more object a call.
-function multiplyAdd(limbs: number[], used: number, factor: number, summand: number): number {
-  let carry = summand
-  for (let at = 0; at < used; at += 1) {
-    const product = (limbs[at] ?? 0) * factor + carry
-    carry = Math.floor(product / WIDE_LIMB)
-    limbs[at] = product - carry * WIDE_LIMB
+/** The number that letters of the alphabet write; undefined: another letter. */
+export function parseBase58(letters: string): bigint | undefined {
+  let number = 0n
+  for (let at = 0; at < letters.length; at += CHUNK) {
+    const end = Math.min(letters.length, at + CHUNK)
+    let value = 0
+    for (let next = at; next < end; next += 1) {
+      const digit = DIGITS[letters.charCodeAt(next)] ?? NO_DIGIT
+      if (digit === NO_DIGIT) return undefined
+      value = value * BASE + digit
+    }
+    number = number * (end - at === CHUNK ? CHUNK_POWER : 58n ** BigInt(end - at)) + BigInt(value)
   }
-  if (carry === 0) return used
-  limbs[used] = carry
-  return used + 1
+  return number
 }
 
 /** The bytes of a base58 text; each leading `1` is a zero byte. undefined: letters outside the alphabet. */
 export const base58Bytes = (text: string): Uint8Array | undefined => bytesOf32(text) ?? bytesOfAny(text)
 
 function bytesOfAny(text: string): Uint8Array | undefined {
-  const { length } = text
-  const limbs: number[] = []
-  let used = 0
-  for (let at = 0; at < length; at += CHUNK) {
-    const end = Math.min(length, at + CHUNK)
-    let value = 0
-    for (let next = at; next < end; next += 1) {
-      const digit = DIGITS[text.charCodeAt(next)] ?? NO_DIGIT
-      if (digit === NO_DIGIT) return undefined
-      value = value * 58 + digit
-    }
-    used = multiplyAdd(limbs, used, POWERS[end - at] ?? 1, value)
-  }
+  const number = parseBase58(text)
+  if (number === undefined) return undefined
   let zeros = 0
   while (text[zeros] === '1') zeros += 1
-  let highest = limbs[used - 1] ?? 0
-  let digits = used * LIMB_BYTES
-  for (; digits > 0 && highest < 2 ** 16; highest *= 256) digits -= 1
-  return toBigEndian(limbs, zeros, digits)
-}
-
-/** The lowest `count` bytes of a number, highest first, after `zeros` zero bytes. */
-function toBigEndian(limbs: readonly number[], zeros: number, count: number): Uint8Array {
-  const bytes = new Uint8Array(zeros + count)
-  let place = zeros + count
-  for (const limb of limbs)
-    for (let shift = 0; shift < 24 && place > zeros; shift += 8) {
-      place -= 1
-      bytes[place] = limb >> shift
-    }
-  return bytes
+  const digits = number === 0n ? '' : number.toString(16)
+  return Uint8Array.fromHex(`${'00'.repeat(zeros)}${digits.length % 2 === 0 ? '' : '0'}${digits}`)
 }
 
 /** `base58Bytes` for a text that must be base58. Throws Failure 'bad_block'. */
@@ -207,10 +178,10 @@ export function encodeBase58(bytes: Uint8Array): string {
   let value = zeros === bytes.length ? 0n : BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
   let text = ''
   while (value > 0n) {
-    let digits = Number(value % WRITTEN_POWER)
-    value /= WRITTEN_POWER
+    let digits = Number(value % CHUNK_POWER)
+    value /= CHUNK_POWER
     // A chunk is written in full, except the highest one, which ends with its first digit.
-    for (let place = 0; place < WRITTEN && (value > 0n || digits > 0); place += 1) {
+    for (let place = 0; place < CHUNK && (value > 0n || digits > 0); place += 1) {
       text = `${ALPHABET[digits % 58]}${text}`
       digits = Math.floor(digits / 58)
     }

@@ -1,15 +1,18 @@
 import { Failure } from '#failure/failure.ts'
 import { encodeBase58 } from './base58.ts'
 import type { Block, Transaction, TxReceipt } from './block.ts'
-import { hashBytes, merklePath, merkleRoot, rootOnPath } from './hash.ts'
+import type { RawBlock } from './decode.ts'
+import { hashBytes, sha3OfPair } from './hash.ts'
 import { headHash, infoForms, type RawHead } from './head.ts'
 import { tryParseJson } from './json.ts'
-import type { RawBlock } from './raw-block.ts'
 import { isShownReceipt, mayHaveLost, receiptHash, uncut } from './receipt-hash.ts'
 import { differingField, toHashedTransaction, transactionHash } from './transaction-hash.ts'
 
-const bad = (block: Block, reason: string): Failure =>
-  new Failure('bad_block', `Block ${block.height}: ${reason}.`, { details: { height: block.height } })
+/** `rule`: the broken rule, if a caller distinguishes it. */
+const bad = (block: Block, reason: string, rule?: string): Failure =>
+  new Failure('bad_block', `Block ${block.height}: ${reason}.`, {
+    details: { height: block.height, ...(rule && { rule }) },
+  })
 
 const NOTHING = new Uint8Array()
 
@@ -32,15 +35,17 @@ type KnownParts = {
   readonly head?: Pick<RawHead, 'txMerkleHash' | 'txReceiptMerkleHash'>
 }
 
+/** Where a block must be: its parent's hash, if it has a parent that is known, and the requested height. */
+type ExpectedPlace = { readonly parentHash?: string | undefined; readonly height?: number }
+
 /**
  * Checks that a block is complete and follows its parent: height, parent hash, transaction count, its own
  * hash from its head, the Merkle roots of its transactions and of their receipts, and its base transaction's
- * own hash. `parentHash`: undefined if it is not known, or for genesis; `height`: the requested one. Throws Failure
- * 'bad_block' with height and reason.
+ * own hash. Throws Failure 'bad_block' with height and reason.
  */
 export function checkBlock(
   block: Block,
-  { parentHash, height = block.height }: { readonly parentHash: string | undefined; readonly height?: number },
+  { parentHash, height = block.height }: ExpectedPlace,
   known: KnownParts = {},
 ): void {
   if (block.height !== height) throw bad(block, `block ${height} was requested`)
@@ -48,18 +53,11 @@ export function checkBlock(
   if (height === 0 ? block.parentHash !== '' : hashBytes(block.parentHash) === undefined)
     throw bad(block, `parent hash "${block.parentHash.slice(0, 60)}" is not a hash`)
   if (parentHash !== undefined && block.parentHash !== parentHash)
-    throw new Failure(
-      'bad_block',
-      `Block ${height}: parent hash is ${block.parentHash}, block ${height - 1} has ${parentHash}.`,
-      { details: { height, rule: PARENT_HASH } },
-    )
+    throw bad(block, `parent hash is ${block.parentHash}, block ${height - 1} has ${parentHash}`, PARENT_HASH)
   if (block.txCount !== block.transactions.length)
     throw bad(block, `${block.transactions.length} of ${block.txCount} transactions`)
   checkContents(block, known)
-  if (!isOwnHead(block, known.info))
-    throw new Failure('bad_block', `Block ${block.height}: its head does not have the hash ${block.hash}.`, {
-      details: { height: block.height, rule: OWN_HASH },
-    })
+  if (!isOwnHead(block, known.info)) throw bad(block, `its head does not have the hash ${block.hash}`, OWN_HASH)
 }
 
 /**
@@ -174,16 +172,16 @@ export function checkBaseTransaction(block: Block, parent: Block): void {
 /**
  * Checks a block for which one node's JSON is the only source: its head has its hash, and the roots in it are those of
  * its transactions and receipts. The message of one receipt may have been cut inside a character if the root identifies
- * the missing bytes; other lost bytes are errors. `height` is the requested one. Throws Failure 'bad_block'.
+ * the missing bytes; other lost bytes are errors. Throws Failure 'bad_block'.
  */
-export function checkAlone(block: Block, height = block.height): void {
+export function checkAlone(block: Block, expected: ExpectedPlace = {}): void {
   try {
-    checkBlock(block, { parentHash: undefined, height })
+    checkBlock(block, expected)
   } catch (error) {
     const [only, ...more] = lossyReceipts(block)
     const receipt = only === undefined || more.length > 0 ? undefined : restoredReceipt(block, only)
     if (only === undefined || receipt === undefined) throw error
-    checkBlock(block, { parentHash: undefined, height }, { receipts: new Map([[only, receipt]]) })
+    checkBlock(block, expected, { receipts: new Map([[only, receipt]]) })
   }
 }
 
@@ -209,3 +207,48 @@ export function requireWhole(block: Block, raw: RawBlock, transaction: Transacti
   const field = differingField(transaction, hashed)
   if (field !== undefined) throw bad(block, `${field} of transaction ${transaction.hash} differs in the raw block`)
 }
+
+function hashLevel(level: readonly Uint8Array[]): readonly Uint8Array[] {
+  const parents: Uint8Array[] = []
+  for (let at = 0; at < level.length; at += 2) {
+    const left = level[at] ?? new Uint8Array()
+    parents.push(sha3OfPair(left, level[at + 1] ?? left))
+  }
+  return parents
+}
+
+/**
+ * Root of the chain's Merkle tree: SHA3-256 over pairs, level by level. A missing right node repeats the left
+ * one; a single leaf is h(l‖l). Without leaves the root has no bytes (go-iost core/merkletree).
+ */
+export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
+  if (leaves.length === 0) return new Uint8Array()
+  let level = leaves
+  do level = hashLevel(level)
+  while (level.length > 1)
+  return level[0] ?? new Uint8Array()
+}
+
+/** The siblings of the leaf at `index`, by level: neighbour and side; no neighbour: the node itself. */
+type MerklePath = readonly { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[]
+
+/** The path of one leaf. With it, the root for another leaf in the same place takes one hash per level. */
+function merklePath(leaves: readonly Uint8Array[], index: number): MerklePath {
+  const path: MerklePath[number][] = []
+  let level = leaves
+  let at = index
+  do {
+    const isLeft = at % 2 === 1
+    path.push({ neighbour: level[isLeft ? at - 1 : at + 1], isLeft })
+    level = hashLevel(level)
+    at = Math.floor(at / 2)
+  } while (level.length > 1)
+  return path
+}
+
+/** The root of the tree with `leaf` at the path's place. */
+const rootOnPath = (path: MerklePath, leaf: Uint8Array): Uint8Array =>
+  path.reduce(
+    (own, { neighbour = own, isLeft }) => (isLeft ? sha3OfPair(neighbour, own) : sha3OfPair(own, neighbour)),
+    leaf,
+  )

@@ -1,5 +1,5 @@
 import type { ContractCode } from './block.ts'
-import { Exact, type ExactJson, parseExact } from './json.ts'
+import { Exact, type ExactJson, tryParseExact } from './json.ts'
 
 /** A field of a protobuf message: its number and the bytes of a length-delimited value. */
 type ProtobufField = { readonly number: number; readonly bytes: Uint8Array }
@@ -65,25 +65,22 @@ export function parseDeployedContract(text: string): Deployed | undefined {
 }
 
 function fromJson(text: string): Deployed | undefined {
-  try {
-    const contract = parseExact(text)
-    const info = field(contract, 'info')
-    return {
-      id: textField(contract, 'ID'),
-      language: textField(info, 'lang'),
-      version: textField(info, 'version'),
-      abis: listField(info, 'abi').map(abi => ({
-        name: textField(abi, 'name'),
-        args: listField(abi, 'args').map(arg => (typeof arg === 'string' ? arg : '')),
-        amount_limit: listField(abi, 'amountLimit').map(limit => ({
-          token: textField(limit, 'token'),
-          value: textField(limit, 'val'),
-        })),
+  const contract = tryParseExact(text)
+  if (contract === undefined) return undefined
+  const info = field(contract, 'info')
+  return {
+    id: textField(contract, 'ID'),
+    language: textField(info, 'lang'),
+    version: textField(info, 'version'),
+    abis: listField(info, 'abi').map(abi => ({
+      name: textField(abi, 'name'),
+      args: listField(abi, 'args').map(arg => (typeof arg === 'string' ? arg : '')),
+      amount_limit: listField(abi, 'amountLimit').map(limit => ({
+        token: textField(limit, 'token'),
+        value: textField(limit, 'val'),
       })),
-      code: textField(contract, 'code'),
-    }
-  } catch {
-    return undefined
+    })),
+    code: textField(contract, 'code'),
   }
 }
 

@@ -2,26 +2,25 @@ import { parseUnits } from './amount.ts'
 import { base58Bytes } from './base58.ts'
 import type { Transaction, TxReceipt } from './block.ts'
 import { type Bound, HASH, IN_GENESIS, IN_TRANSACTION, OF_EXECUTION, RECEIPTS, WORD } from './bounds.ts'
+import { compactJson, elementSpans, isCompactForm, memberSpans, type TextSpan } from './json.ts'
 import {
   asInt64,
   asObject,
   bounded,
-  getMember,
   getOptionalText,
-  int64Of,
   invalidValue,
   type JsonFields,
   overBound,
   type Path,
   parseAnswer,
   requireDecimal,
+  requireInt64,
   requireInteger,
   requireList,
   requireObject,
   requireText,
   requireTexts,
 } from './json-fields.ts'
-import { compactJson, elementSpans, isCompactForm, memberSpans, type TextSpan } from './json-text.ts'
 
 /** Gas has two decimals: the node stores it as an integer × 100 and prints that divided by 100. */
 const GAS_DECIMALS = 2
@@ -55,11 +54,11 @@ export function decodeBodiedTransaction(
     throw invalidValue({ above: path, key: 'referred_tx' }, referredTx, 'base58')
   return {
     hash,
-    time: int64Of(fields, 'time', path),
-    expiration: int64Of(fields, 'expiration', path),
+    time: requireInt64(fields, 'time', path),
+    expiration: requireInt64(fields, 'expiration', path),
     gasRatio: requireDecimal(fields, 'gas_ratio', path),
     gasLimit: requireDecimal(fields, 'gas_limit', path),
-    delay: int64Of(fields, 'delay', path),
+    delay: requireInt64(fields, 'delay', path),
     chainId,
     actions: requireList(fields, 'actions', path).map((value, index) => {
       const at = { above: { above: path, key: 'actions' }, key: index }
@@ -127,14 +126,14 @@ function decodeGasUsage(fields: JsonFields, above: Path): bigint {
   const text = requireDecimal(fields, 'gas_usage', above)
   const point = text.indexOf('.')
   if (point >= 0 && text.length - point - 1 > GAS_DECIMALS)
-    throw invalidValue({ above, key: 'gas_usage' }, getMember(fields, 'gas_usage'), 'a number of at most two decimals')
+    throw invalidValue({ above, key: 'gas_usage' }, fields['gas_usage'], 'a number of at most two decimals')
   return parseUnits(text, GAS_DECIMALS) ?? 0n
 }
 
 /** A parsed object lists payers such as `12345` first, so the order is taken from the text. */
 function decodeRamUsage(fields: JsonFields, body: string, above: Path): TxReceipt['ramUsage'] {
   const path = { above, key: 'ram_usage' }
-  const usage = asObject(getMember(fields, 'ram_usage'), path)
+  const usage = asObject(fields['ram_usage'], path)
   const payers = Object.keys(usage)
   if (payers.length > IN_TRANSACTION.most) throw overBound(path, `${payers.length} payers`, IN_TRANSACTION)
   for (const payer of payers) bounded(payer, path, IN_TRANSACTION)
@@ -170,11 +169,8 @@ export function summarizeTransaction(body: string) {
   }
 }
 
-/**
- * Members that a value may have, by name. `undefined`: the member's value is kept as it is. For a list: the
- * shape of each entry.
- */
-type Shape = { readonly [name: string]: Shape | readonly [Shape] | undefined }
+/** Members that a value, or each entry of a list, may have. `undefined`: the member's value is kept as it is. */
+type Shape = { readonly [name: string]: Shape | undefined }
 
 const plain = (...names: readonly string[]): Shape => Object.fromEntries(names.map(name => [name, undefined]))
 
@@ -182,20 +178,18 @@ const plain = (...names: readonly string[]): Shape => Object.fromEntries(names.m
 const TRANSACTION: Shape = {
   ...plain('hash', 'time', 'expiration', 'gas_ratio', 'gas_limit', 'delay', 'chain_id'),
   ...plain('signers', 'publisher', 'referred_tx'),
-  actions: [plain('contract', 'action_name', 'data')],
-  amount_limit: [plain('token', 'value')],
+  actions: plain('contract', 'action_name', 'data'),
+  amount_limit: plain('token', 'value'),
   tx_receipt: {
     ...plain('tx_hash', 'gas_usage', 'ram_usage', 'status_code', 'message', 'returns'),
-    receipts: [plain('func_name', 'content')],
+    receipts: plain('func_name', 'content'),
   },
 }
 
-const isList = (shape: Shape | readonly [Shape]): shape is readonly [Shape] => Array.isArray(shape)
-
 /** Whether all members of the value are in the shape, at any depth of the shape. */
-function fits(value: unknown, shape: Shape | readonly [Shape]): boolean {
+function fits(value: unknown, shape: Shape): boolean {
   if (typeof value !== 'object' || value === null) return true
-  if (isList(shape)) return !Array.isArray(value) || value.every(entry => fits(entry, shape[0]))
+  if (Array.isArray(value)) return value.every(entry => fits(entry, shape))
   for (const name in value) {
     if (!Object.hasOwn(shape, name)) return false
     const own = shape[name]
@@ -204,20 +198,17 @@ function fits(value: unknown, shape: Shape | readonly [Shape]): boolean {
   return true
 }
 
-function written(text: string, span: TextSpan, shape: Shape | readonly [Shape] | undefined): string {
+function written(text: string, span: TextSpan, shape: Shape | undefined): string {
   const first = text[span[0]] ?? ''
   if (first === '[') {
-    const each = shape !== undefined && isList(shape) ? shape[0] : undefined
-    return `[${elementSpans(text, span[0])
-      .map(entry => written(text, entry, each))
-      .join(',')}]`
+    const entries = elementSpans(text, span[0]).map(entry => written(text, entry, shape))
+    return `[${entries.join(',')}]`
   }
   if (first === '{') {
-    const known = shape === undefined || isList(shape) ? undefined : shape
     const members = [...memberSpans(text, span[0])].filter(
-      ([name]) => known === undefined || Object.hasOwn(known, name),
+      ([name]) => shape === undefined || Object.hasOwn(shape, name),
     )
-    return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${written(text, each, known?.[name])}`).join(',')}}`
+    return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${written(text, each, shape?.[name])}`).join(',')}}`
   }
   const value = compactJson(text, span)
   // A number has one spelling: no hash covers digits beyond those of a double.

@@ -1,23 +1,28 @@
-import type { Block, ContractCode, Transaction } from './block.ts'
-import { HASH, IN_GENESIS, IN_TRANSACTION, INFO, PUBLIC_KEY, STORED, WORD } from './bounds.ts'
+import type { Block, ContractCode, Transaction, TxReceipt } from './block.ts'
+import { HASH, IN_GENESIS, IN_TRANSACTION, INFO, OF_EXECUTION, PUBLIC_KEY, RECEIPTS, STORED, WORD } from './bounds.ts'
 import { decodeAmountLimits, decodeWrittenTransaction } from './decode-transaction.ts'
+import { decodeRawHead, decodeSignature, type RawHead } from './head.ts'
+import { compactJson, elementSpans, memberSpans, spansInside, type TextSpan } from './json.ts'
 import {
+  asInt64,
   asObject,
   bounded,
-  getMember,
   getOptionalText,
-  int64Of,
   invalidValue,
   type JsonFields,
   type Path,
   parseAnswer,
+  requireBase64,
   requireCount,
+  requireInt64,
   requireInteger,
   requireList,
+  requireObject,
   requireText,
   requireTexts,
 } from './json-fields.ts'
-import { compactJson, elementSpans, memberSpans, spansInside, type TextSpan } from './json-text.ts'
+import { statusName } from './receipt-hash.ts'
+import type { HashedTransaction } from './transaction-hash.ts'
 
 /** `PENDING`: the block is above the last irreversible block of the node that answered. */
 type BlockStatus = 'PENDING' | 'IRREVERSIBLE'
@@ -52,7 +57,7 @@ const listElements = (text: string, list: TextSpan | undefined): readonly TextSp
 export function decodeBlockAnswer(text: string): { readonly status: BlockStatus; readonly block: Block } {
   const answer = asObject(parseAnswer(text, 'getBlockByNumber'), { key: 'answer' })
   const path: Path = { key: 'block' }
-  const fields = asObject(getMember(answer, 'block'), path)
+  const fields = asObject(answer['block'], path)
   const spans = memberSpans(text, memberSpans(text).get('block')?.[0])
   const info = spans.get('info')
   const height = requireCount(fields, 'number', path)
@@ -60,14 +65,14 @@ export function decodeBlockAnswer(text: string): { readonly status: BlockStatus;
     height,
     hash: requireText(fields, 'hash', path, HASH),
     parentHash: requireText(fields, 'parent_hash', path, HASH),
-    version: String(int64Of(fields, 'version', path)),
+    version: String(requireInt64(fields, 'version', path)),
     txMerkleHash: requireText(fields, 'tx_merkle_hash', path, HASH),
     txReceiptMerkleHash: requireText(fields, 'tx_receipt_merkle_hash', path, HASH),
     witness: requireText(fields, 'witness', path, PUBLIC_KEY),
-    time: int64Of(fields, 'time', path),
+    time: requireInt64(fields, 'time', path),
     txCount: requireCount(fields, 'tx_count', path),
     info:
-      info === undefined || getMember(fields, 'info') === null
+      info === undefined || fields['info'] === null
         ? '{}'
         : bounded(compactJson(text, info), { above: path, key: 'info' }, INFO),
     origInfo: getOptionalText(fields, 'orig_info', path, INFO),
@@ -146,10 +151,10 @@ export function decodeChainInfo(text: string) {
     netName: requireText(fields, 'net_name', path, WORD),
     headBlock: requireCount(fields, 'head_block', path),
     headHash: requireText(fields, 'head_block_hash', path, HASH),
-    headTime: int64Of(fields, 'head_block_time', path),
+    headTime: requireInt64(fields, 'head_block_time', path),
     libBlock: requireCount(fields, 'lib_block', path),
     libHash: requireText(fields, 'lib_block_hash', path, HASH),
-    libTime: int64Of(fields, 'lib_block_time', path),
+    libTime: requireInt64(fields, 'lib_block_time', path),
   } as const
 }
 
@@ -187,4 +192,92 @@ export function decodeStorage(text: string) {
       return [requireText(row, 'key', at), requireText(row, 'value', at, STORED)] as const
     }),
   } as const
+}
+
+/** A block in the form that the chain stores and hashes. */
+export type RawBlock = {
+  readonly head: RawHead
+  readonly transactions: readonly HashedTransaction[]
+  /** One for each transaction, in the same order. */
+  readonly receipts: readonly TxReceipt[]
+}
+
+/** Receipts at some positions of a block, as far as the block has them. */
+export const decodeReceipts = ({ receipts }: RawBlock, positions: readonly number[]): ReadonlyMap<number, TxReceipt> =>
+  new Map(
+    positions.flatMap(position => {
+      const receipt = receipts[position]
+      return receipt === undefined ? [] : [[position, receipt] as const]
+    }),
+  )
+
+/** Decodes the answer of getRawBlockByNumber/N/true. Throws Failure 'bad_block'. */
+export function decodeRawBlock(text: string): RawBlock {
+  const answer = asObject(parseAnswer(text, 'getRawBlockByNumber'), { key: 'answer' })
+  const path: Path = { key: 'block' }
+  const block = requireObject(answer, 'block', { key: 'answer' })
+  return {
+    head: decodeRawHead(block, path),
+    transactions: requireList(block, 'txs', path).map((value, index) =>
+      decodeRawTransaction(value, { above: { above: path, key: 'txs' }, key: index }),
+    ),
+    receipts: requireList(block, 'receipts', path).map((value, index) =>
+      decodeRawReceipt(value, { above: { above: path, key: 'receipts' }, key: index }),
+    ),
+  }
+}
+
+function decodeRawTransaction(value: unknown, path: Path): HashedTransaction {
+  const fields = asObject(value, path)
+  const each = <T>(key: string, read: (entry: unknown, at: Path) => T): readonly T[] =>
+    requireList(fields, key, path).map((entry, index) => read(entry, { above: { above: path, key }, key: index }))
+  return {
+    time: requireInt64(fields, 'time', path),
+    expiration: requireInt64(fields, 'expiration', path),
+    gasRatio: requireInt64(fields, 'gasRatio', path),
+    gasLimit: requireInt64(fields, 'gasLimit', path),
+    delay: requireInt64(fields, 'delay', path),
+    chainId: requireInteger(fields, 'chain_id', path),
+    reserved: requireBase64(fields, 'reserved', path),
+    signers: requireTexts(fields, 'signers', path),
+    actions: each('actions', (entry, at) => {
+      const action = asObject(entry, at)
+      return {
+        contract: requireText(action, 'contract', at),
+        actionName: requireText(action, 'actionName', at),
+        data: requireText(action, 'data', at),
+      }
+    }),
+    amountLimit: each('amountLimit', (entry, at) => {
+      const limit = asObject(entry, at)
+      return { token: requireText(limit, 'token', at), value: requireText(limit, 'val', at) }
+    }),
+    signs: each('signs', decodeSignature),
+    referredTx: requireBase64(fields, 'referredTx', path),
+    publisher: requireText(fields, 'publisher', path),
+    publishSigns: each('publishSigns', decodeSignature),
+  }
+}
+
+function decodeRawReceipt(value: unknown, path: Path): TxReceipt {
+  const fields = asObject(value, path)
+  const status = requireObject(fields, 'status', path)
+  const usage = asObject(fields['ramUsage'], { above: path, key: 'ramUsage' })
+  return {
+    gasUsage: requireInt64(fields, 'gasUsage', path),
+    ramUsage: Object.entries(usage).map(
+      ([payer, bytes]) => [payer, asInt64(bytes, { above: path, key: 'ramUsage' })] as const,
+    ),
+    statusCode: statusName(requireInteger(status, 'code', { above: path, key: 'status' })),
+    message: requireText(status, 'message', { above: path, key: 'status' }, OF_EXECUTION),
+    returns: requireTexts(fields, 'returns', path, OF_EXECUTION),
+    receipts: requireList(fields, 'receipts', path, RECEIPTS).map((entry, index) => {
+      const at: Path = { above: { above: path, key: 'receipts' }, key: index }
+      const receipt = asObject(entry, at)
+      return {
+        funcName: requireText(receipt, 'funcName', at),
+        content: requireText(receipt, 'content', at, OF_EXECUTION),
+      }
+    }),
+  }
 }

@@ -1,6 +1,5 @@
 import type { Action, Block, Transaction } from './block.ts'
-import { type ExactJson, parseExact } from './json.ts'
-import { afterList } from './json-text.ts'
+import { afterValue, type ExactJson, tryParseExact } from './json.ts'
 import { isSystemContract, toContractId } from './names.ts'
 
 /**
@@ -13,19 +12,11 @@ export function argumentsAsRead(data: string): readonly ExactJson[] | undefined 
   let args = tryParseExact(data)
   if (args === undefined) {
     const text = data.endsWith(',]') ? `${data.slice(0, -2)}]` : data
-    args = tryParseExact(text.slice(0, afterList(text) ?? 0))
+    args = tryParseExact(text.slice(0, afterValue(text)))
   }
   if (!Array.isArray(args)) return undefined
   // Only an escape can write a lone surrogate.
   return data.includes('\\u') ? args.map(value => (typeof value === 'string' ? value.toWellFormed() : value)) : args
-}
-
-function tryParseExact(text: string): ExactJson | undefined {
-  try {
-    return parseExact(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Whether a transaction failed. A delayed one did not fail, though it has not been executed yet. */

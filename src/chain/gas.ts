@@ -1,3 +1,4 @@
+import { IOST_DECIMALS } from './amount.ts'
 import { MAX_INT64 } from './bounds.ts'
 
 /**
@@ -27,19 +28,18 @@ const GAS_SCALE = 2
 /** Growth per IOST and second × 100: (300,000.00 − 100,000.00) ÷ 172,800 s, cut to two decimals. */
 const RATE_PER_IOST = 115n
 const RATE_SCALE = 2
-const IOST_SCALE = 8
 
 /** Gas per second (value ÷ 10^scale) for a pledge in 10^-8 IOST, with the scale at which the node rounds growth. */
 export function computeGasRate(pledge: bigint): { readonly value: bigint; readonly scale: number } {
   let value = pledge
-  let scale = IOST_SCALE
+  let scale = IOST_DECIMALS
   while (scale > 0 && value % 10n === 0n) {
     value /= 10n
     scale -= 1
   }
   const rate = { value: value * RATE_PER_IOST, scale: scale + RATE_SCALE }
   if (rate.value <= MAX_INT64) return rate
-  return { value: (pledge / 10n ** BigInt(IOST_SCALE)) * RATE_PER_IOST, scale: RATE_SCALE }
+  return { value: (pledge / 10n ** BigInt(IOST_DECIMALS)) * RATE_PER_IOST, scale: RATE_SCALE }
 }
 
 /** Gas × 100 at `time` (nanoseconds since 1970, a block's time). */

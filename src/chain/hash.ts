@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { base58Bytes } from './base58.ts'
+import { base58Bytes, parseBase58 } from './base58.ts'
 
 /** Hashes of blocks and transactions are SHA3-256. */
 const HASH_BYTES = 32
@@ -124,55 +124,8 @@ export function hashSimple(parts: readonly Part[]): Uint8Array {
   return sha3(scratch.subarray(0, end))
 }
 
-function hashLevel(level: readonly Uint8Array[]): readonly Uint8Array[] {
-  const parents: Uint8Array[] = []
-  for (let at = 0; at < level.length; at += 2) {
-    const left = level[at] ?? new Uint8Array()
-    parents.push(sha3OfPair(left, level[at + 1] ?? left))
-  }
-  return parents
-}
-
-/**
- * Root of the chain's Merkle tree: SHA3-256 over pairs, level by level. A missing right node repeats the left
- * one; a single leaf is h(l‖l). Without leaves the root has no bytes (go-iost core/merkletree).
- */
-export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
-  if (leaves.length === 0) return new Uint8Array()
-  let level = leaves
-  do level = hashLevel(level)
-  while (level.length > 1)
-  return level[0] ?? new Uint8Array()
-}
-
-/** The siblings of the leaf at `index`, by level: neighbour and side; no neighbour: the node itself. */
-type MerklePath = readonly { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[]
-
-/** The path of one leaf. With it, the root for another leaf in the same place takes one hash per level. */
-export function merklePath(leaves: readonly Uint8Array[], index: number): MerklePath {
-  const path: MerklePath[number][] = []
-  let level = leaves
-  let at = index
-  do {
-    const isLeft = at % 2 === 1
-    path.push({ neighbour: level[isLeft ? at - 1 : at + 1], isLeft })
-    level = hashLevel(level)
-    at = Math.floor(at / 2)
-  } while (level.length > 1)
-  return path
-}
-
-/** The root of the tree with `leaf` at the path's place. */
-export const rootOnPath = (path: MerklePath, leaf: Uint8Array): Uint8Array =>
-  path.reduce(
-    (own, { neighbour = own, isLeft }) => (isLeft ? sha3OfPair(neighbour, own) : sha3OfPair(own, neighbour)),
-    leaf,
-  )
-
 /** Minimum number of letters in a prefix: a shorter one matches too many hashes to look them up one by one. */
 const LEAST = 10
-const BEGINNING = /^[1-9A-HJ-NP-Za-km-z]+$/
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** Lengths of nearly all hashes in base58; one in 50,000 is shorter. */
 const LENGTHS = [44, 43, 42]
 /** All bits of a hash except those of its first 8 bytes. */
@@ -184,8 +137,9 @@ const HASHES = 2n ** 256n
  * for more. Empty: no hash begins with the text, or it is too short.
  */
 export function listHash8Candidates(text: string): readonly bigint[] {
-  if (text.length < LEAST || text.length > Math.max(...LENGTHS) || !BEGINNING.test(text)) return []
-  const number = [...text].reduce((sum, letter) => sum * 58n + BigInt(ALPHABET.indexOf(letter)), 0n)
+  if (text.length < LEAST || text.length > Math.max(...LENGTHS)) return []
+  const number = parseBase58(text)
+  if (number === undefined) return []
   const found = new Set<bigint>()
   for (const length of LENGTHS.filter(each => each >= text.length)) {
     const open = 58n ** BigInt(length - text.length)

@@ -7,13 +7,12 @@ import { hashSimple } from './hash.ts'
 import { tryParseJson } from './json.ts'
 import {
   asObject,
-  base64Of,
-  getMember,
-  int64Of,
   type JsonFields,
   type Path,
   parseAnswer,
+  requireBase64,
   requireCount,
+  requireInt64,
   requireInteger,
   requireList,
   requireObject,
@@ -48,15 +47,15 @@ export function decodeRawHead(value: unknown, above: Path): RawHead {
   const path: Path = { above, key: 'head' }
   const fields = requireObject(block, 'head', above)
   return {
-    version: int64Of(fields, 'version', path),
-    parentHash: base64Of(fields, 'parentHash', path, HASH),
-    txMerkleHash: base64Of(fields, 'txMerkleHash', path, HASH),
-    txReceiptMerkleHash: base64Of(fields, 'txReceiptMerkleHash', path, HASH),
-    info: base64Of(fields, 'info', path, INFO),
+    version: requireInt64(fields, 'version', path),
+    parentHash: requireBase64(fields, 'parentHash', path, HASH),
+    txMerkleHash: requireBase64(fields, 'txMerkleHash', path, HASH),
+    txReceiptMerkleHash: requireBase64(fields, 'txReceiptMerkleHash', path, HASH),
+    info: requireBase64(fields, 'info', path, INFO),
     height: requireCount(fields, 'number', path),
     witness: requireText(fields, 'witness', path, PUBLIC_KEY),
-    time: int64Of(fields, 'time', path),
-    sign: getMember(block, 'sign'),
+    time: requireInt64(fields, 'time', path),
+    sign: block['sign'],
   }
 }
 
@@ -135,8 +134,8 @@ export function decodeSignature(value: unknown, path: Path): Signature {
   const fields: JsonFields = asObject(value, path)
   return {
     algorithm: requireInteger(fields, 'algorithm', path),
-    sig: base64Of(fields, 'sig', path, SIGNATURE),
-    pubKey: base64Of(fields, 'pubKey', path, PUBLIC_KEY),
+    sig: requireBase64(fields, 'sig', path, SIGNATURE),
+    pubKey: requireBase64(fields, 'pubKey', path, PUBLIC_KEY),
   }
 }
 

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { type Bound, DEPTH, IN_TRANSACTION, INT64, isInt64, MAX_GAS, PARTS } from './bounds.ts'
-import { measureJson } from './json-text.ts'
+import { measureJson } from './json.ts'
 
 /**
  * Strict parsing of a node's JSON: every value has the promised form, or Failure 'bad_block' gives its path,
@@ -75,9 +75,6 @@ export function asObject(value: unknown, path: Path): JsonFields {
   return value as JsonFields
 }
 
-/** A member without checks; undefined when there is none. */
-export const getMember = (fields: JsonFields, key: string): unknown => fields[key]
-
 export const requireObject = (fields: JsonFields, key: string, above: Path): JsonFields =>
   asObject(fields[key], { above, key })
 
@@ -131,14 +128,14 @@ export function asInt64(value: unknown, path: Path): bigint {
   return integer
 }
 
-export function int64Of(fields: JsonFields, key: string, above: Path): bigint {
+export function requireInt64(fields: JsonFields, key: string, above: Path): bigint {
   const value = fields[key]
   return asInt64(value, { above, key })
 }
 
 /** An int64 that counts something: 0 … 2^53 − 1. */
 export function requireCount(fields: JsonFields, key: string, above: Path): number {
-  const integer = int64Of(fields, key, above)
+  const integer = requireInt64(fields, key, above)
   if (integer < 0n || integer > BigInt(Number.MAX_SAFE_INTEGER))
     throw invalidValue({ above, key }, fields[key], 'a count below 2^53')
   return Number(integer)
@@ -173,7 +170,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 /** Bytes in a storage form: base64. Throws Failure 'bad_block'. */
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
-export function base64Of(fields: JsonFields, key: string, above: Path, bound?: Bound): Uint8Array {
+export function requireBase64(fields: JsonFields, key: string, above: Path, bound?: Bound): Uint8Array {
   const text = requireText(fields, key, above, bound)
   if (!BASE64.test(text)) throw invalidValue({ above, key }, text, 'base64')
   return Uint8Array.fromBase64(text)

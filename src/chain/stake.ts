@@ -1,4 +1,4 @@
-import { unitsAsRead, unitsRounded } from './amount.ts'
+import { IOST_DECIMALS, unitsAsRead, unitsRounded } from './amount.ts'
 import type { Action, Receipt, Transaction } from './block.ts'
 import { argumentsAsRead, partsOfFuncName } from './effects.ts'
 import { type ExactJson, writeJson } from './json.ts'
@@ -40,7 +40,6 @@ export const payable = (earned: bigint): bigint => earned / ONE
 export const STAKE_KEEPERS: ReadonlySet<string> = new Set(['vote.iost', 'gas.iost'])
 
 const VOTE_PRODUCER = 'vote_producer.iost'
-const DECIMALS = 8
 
 /** A movement of IOST between an account and a keeper. */
 type Staked = { readonly from: string; readonly to: string; readonly amount: string }
@@ -117,7 +116,7 @@ function parseStake(...[from, to, amount]: readonly (ExactJson | undefined)[]): 
 }
 
 function stakeText({ from, to, amount }: Staked): string {
-  return JSON.stringify([from, to, String(unitsRounded(amount, DECIMALS))])
+  return JSON.stringify([from, to, String(unitsRounded(amount, IOST_DECIMALS))])
 }
 
 function isVoteReceipt({ funcName }: Receipt): boolean {
@@ -148,6 +147,6 @@ function transferText(funcName: string, data: string): string | undefined {
   const args = argumentsAsRead(data) ?? []
   const amount = args[3]
   return args[0] === 'iost' && typeof amount === 'string'
-    ? writeJson(args.with(3, String(unitsAsRead(amount, DECIMALS))))
+    ? writeJson(args.with(3, String(unitsAsRead(amount, IOST_DECIMALS))))
     : undefined
 }

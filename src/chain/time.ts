@@ -43,8 +43,6 @@ export function fromIso(text: string): TimeSpan | undefined {
   if (!ISO.test(text)) return undefined
   const seconds = text.slice(0, 'YYYY-MM-DDThh:mm:ss'.length)
   const ms = Date.parse(`${seconds}Z`)
-  // Some engines read 30 February or 24:00 as a time of the next day.
-  if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, seconds.length) !== seconds) return undefined
   const fraction = text.slice(seconds.length + 1, -1)
   const first = BigInt(ms) * NS_PER_MS + BigInt(fraction.padEnd(9, '0'))
   return { first, last: first + 10n ** BigInt(9 - fraction.length) - 1n }

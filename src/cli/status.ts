@@ -1,4 +1,4 @@
-import { type Continuity, continuity } from '#audit/continuity.ts'
+import { type Continuity, continuity } from '#audit/source.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { unless } from '#failure/failure.ts'

@@ -1,10 +1,16 @@
 import { CONTRACT_AT, parseDeployedContract } from '#chain/contract-code.ts'
 import { findNestedContract } from '#chain/effects.ts'
-import { parseExact } from '#chain/json.ts'
+import { tryParseExact } from '#chain/json.ts'
 import { isContractId, isSystemContract, toContractId } from '#chain/names.ts'
 import { type ContractDoc, contracts } from '#indices/contract.ts'
 import { findText, parseActionArguments } from './receipt.ts'
-import { noteVersion, type Scope, SYSTEM_CONTRACT, SYSTEM_OWNER, type TxScope } from './scope.ts'
+import type { Scope, TxScope } from './scope.ts'
+
+/** Owner of every contract that genesis deploys (go-iost `vm/native/native.go` AdminAccount). */
+const SYSTEM_OWNER = 'admin'
+
+/** A native contract that exists from the start without a deployment. */
+const SYSTEM_CONTRACT = 'system.iost'
 
 /**
  * Applies a successful action of system.iost that deploys or updates code; none of them emits a receipt.
@@ -51,12 +57,9 @@ export function applyNestedCode(at: TxScope): readonly [position: number, id: st
 
 /** `returns` contains `["Contract…"]`. Unless a delayed transaction is executed, the id has the tx hash. */
 function newId({ tx }: TxScope, position: number): string {
-  try {
-    const value = parseExact(tx.receipt.returns[position] ?? '')
-    const id = Array.isArray(value) ? findText(value, 0) : undefined
-    if (id !== undefined && isContractId(id)) return id
-  } catch {}
-  return toContractId(tx.hash)
+  const value = tryParseExact(tx.receipt.returns[position] ?? '')
+  const id = Array.isArray(value) ? findText(value, 0) : undefined
+  return id !== undefined && isContractId(id) ? id : toContractId(tx.hash)
 }
 
 /** The metadata of a contract, and the position of its code in the chain. */
@@ -102,6 +105,12 @@ function update(scope: Scope, id: string, code: Code | undefined): void {
   const { version, language, abis, code_at } = code
   scope.state.put(contracts, { ...before, version, language, abis, ...(code_at && { code_at }) })
   if (before.system) noteVersion(scope, id, version)
+}
+
+/** Notes the version of a system contract, by its deployed code. */
+function noteVersion({ statistics }: Scope, contract: string, version: string): void {
+  const others = statistics.versions.filter(([id]) => id !== contract)
+  statistics.versions = [...others, [contract, version] as const].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 /** Adds system.iost, a native contract that exists from genesis without a deployment. */

@@ -22,20 +22,12 @@ export function countMovement({ day }: Scope, { token, amount, from, to }: Movem
   }
 }
 
-/** Id of the day of a time. Nearly all calls are for the same day as the last one, whose date is cached. */
-function dayId(time: bigint): string {
-  const day = toDay(time)
-  if (day !== last.day) last = { day, id: formatDate(day) }
-  return last.id
-}
-let last = { day: Number.NaN, id: '' }
-
 /** Writes the day of the block after the statistics were counted; `before`: those at the block's start. */
 export function settleDay(
   { state, block, day, statistics: now }: Pick<Scope, 'state' | 'block' | 'day' | 'statistics'>,
   before: StatisticsDoc,
 ): void {
-  const id = dayId(block.time)
+  const id = formatDate(toDay(block.time))
   const { movements, moved, ramFees } = day
   const known = state.get(days, id) ?? {
     id,
@@ -69,7 +61,7 @@ export function settleDay(
 }
 
 export function settleTokenDays({ state, block, day }: Scope): void {
-  const date = dayId(block.time)
+  const date = formatDate(toDay(block.time))
   for (const [token, { count, volume }] of day.transfers) {
     const id = tokenDayId(token, date)
     const known = state.get(tokenDays, id)

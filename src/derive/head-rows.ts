@@ -11,7 +11,6 @@ import type { ListedRecord } from '#indices/record.ts'
 import type { Key, StateIndex } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
-import { applyCode, applyNestedCode } from './contract.ts'
 import { dayDraft } from './day.ts'
 import { blockDocument } from './derive-block.ts'
 import type { Ledger } from './ledger.ts'
@@ -22,7 +21,7 @@ import type { Scope, TxScope } from './scope.ts'
 import type { SeriesDrafts } from './series.ts'
 import type { State } from './state.ts'
 import { applyToken, type Movement } from './token.ts'
-import type { Effects } from './transaction.ts'
+import { applyActions, type Effects } from './transaction.ts'
 import { voteBonuses } from './vote-bonuses.ts'
 
 /** A row of the lists of records, and the keys of the lists that contain it (`listOf`). */
@@ -84,14 +83,8 @@ export function headRows(block: Block, state: State): { readonly doc: BlockDoc; 
 /** The part of `applyTransaction` that rows depend on. */
 function deriveEffects(at: TxScope): Effects {
   const movements = new Map<number, Movement>()
-  const deployed = new Map<number, string>()
+  const deployed = applyActions(at)
   if (!applies(at.tx)) return { movements, deployed }
-  at.tx.actions.forEach(({ contract, actionName }, position) => {
-    const id = contract === 'system.iost' ? applyCode(at, actionName, position) : undefined
-    if (id !== undefined) deployed.set(position, id)
-  })
-  const within = applyNestedCode(at)
-  if (within !== undefined) deployed.set(...within)
   at.tx.receipt.receipts.forEach((receipt, position) => {
     const parsed = parseReceipt(receipt)
     if (parsed.contract === 'vote_producer.iost') applyProducer(at, parsed.name, parsed.args)

@@ -1,7 +1,7 @@
 import type { Block } from '#chain/block.ts'
 import { canHoldTokens, isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
-import { type BalanceDoc, balanceId, balances, type Frozen } from '#indices/balance.ts'
+import { type BalanceDoc, balanceId, balances, type Frozen, findFrozenIndex } from '#indices/balance.ts'
 import { seriesOf } from '#indices/series.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
@@ -159,22 +159,12 @@ function createBalanceDraft(
   return { ...place, before, amount, frozen, list: frozen_list as Frozen[], listIsOwn: false }
 }
 
-/** Keeps the node's order: by time, then amount (go-iost `vm/native/token_v1.go` freezeBalance). */
 function insertFrozen(draft: BalanceDraft, amount: bigint, time: bigint): void {
   if (!draft.listIsOwn) {
     draft.list = [...draft.list]
     draft.listIsOwn = true
   }
-  let low = 0
-  let high = draft.list.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const [otherAmount, otherTime] = draft.list[middle] ?? ['0', '0']
-    const later = BigInt(otherTime) - time || BigInt(otherAmount) - amount
-    if (later > 0n) high = middle
-    else low = middle + 1
-  }
-  draft.list.splice(low, 0, [String(amount), String(time)])
+  draft.list.splice(findFrozenIndex(draft.list, amount, time), 0, [String(amount), String(time)])
   draft.frozen += amount
 }
 

@@ -1,10 +1,11 @@
-import { unitsRounded } from '#chain/amount.ts'
-import { Exact, type ExactJson } from '#chain/json.ts'
+import { IOST_DECIMALS, unitsRounded } from '#chain/amount.ts'
+import { Exact, type ExactJson, writeJson } from '#chain/json.ts'
+import { directVote } from '#chain/stake.ts'
 import { toDay } from '#chain/time.ts'
 import { type ProducerDoc, producerKeys, producers, VOTE_DAYS } from '#indices/producer.ts'
 import { seriesOf } from '#indices/series.ts'
 import { voteId, votes } from '#indices/vote.ts'
-import { findText, type ParsedReceipt, parseReceipt } from './receipt.ts'
+import { findText, type ParsedReceipt, parseActionArguments, parseReceipt } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
 import type { State } from './state.ts'
 import type { Movement } from './token.ts'
@@ -151,23 +152,33 @@ function changeProducer(
 const votesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'votes'>): bigint =>
   registered ? votes : 0n
 
-/** The contract rounds amounts to these decimals. It writes those below 10^-6 with an exponent: `4.5e-7`. */
-const DECIMALS = 8
-
-/** A receipt of vote_producer.iost, or one of its actions without a receipt (`hasReceipt` false). */
-export type ProducerEvent = {
+/**
+ * A receipt of vote_producer.iost, or one of its actions without a receipt (`hasReceipt` false). The contract rounds its
+ * amounts to the decimals of IOST, and writes those below 10^-6 with an exponent: `4.5e-7`.
+ */
+type ProducerEvent = {
   readonly name: string
   readonly args: readonly ExactJson[]
   readonly hasReceipt: boolean
 }
 
+/** Receipts only of those versions of vote_producer.iost that emit a receipt for every event about votes. */
+const TOLD: ReadonlySet<string> = new Set(['vote', 'unvote', 'topupVoterBonus', 'topupCandidateBonus'])
+
+/** Applies the receipt of vote_producer.iost at a position of its transaction. */
+export function applyProducerReceipt(at: TxScope, parsed: ParsedReceipt, position: number): void {
+  if (TOLD.has(parsed.name)) at.scope.statistics.votes_told = true
+  if (parsed.name === 'voterWithdraw') applyWithdrawal(at, parsed, position)
+  else applyProducerEvent(at, { name: parsed.name, args: parsed.args, hasReceipt: true })
+}
+
 /** Applies any event of vote_producer.iost but the withdrawals of voters. */
-export function applyProducerEvent(at: TxScope, event: ProducerEvent): void {
+function applyProducerEvent(at: TxScope, event: ProducerEvent): void {
   const { name, args } = event
   if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, event)
   else if (name === 'topupCandidateBonus') {
     // `topupCandidateBonus [amount, payer]`.
-    at.scope.bonuses.addForCandidates(unitsRounded(findText(args, 0) ?? '', DECIMALS) ?? 0n)
+    at.scope.bonuses.addForCandidates(unitsRounded(findText(args, 0) ?? '', IOST_DECIMALS) ?? 0n)
   } else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
   else applyProducer(at, name, args)
 }
@@ -177,7 +188,7 @@ function applyVote(at: TxScope, { name, args, hasReceipt }: ProducerEvent): void
   const first = name === 'voteFor' ? 1 : 0
   const voter = findText(args, first)
   const producer = findText(args, first + 1)
-  const amount = unitsRounded(findText(args, first + 2) ?? '', DECIMALS)
+  const amount = unitsRounded(findText(args, first + 2) ?? '', IOST_DECIMALS)
   if (voter === undefined || producer === undefined || amount === undefined) return
   const { state, ledger, series: past, bonuses } = at.scope
   const id = voteId(producer, voter)
@@ -212,7 +223,7 @@ const noteReward = (
 ): void => past.note(past.open(seriesOf.rewards(producer)), amount, { kind: 'tx', more })
 
 /** Applies `voterWithdraw {producer: amount}`: payouts to a voter, whom the next receipt pays and names. */
-export function applyWithdrawal({ scope, tx }: TxScope, parsed: ParsedReceipt, position: number): void {
+function applyWithdrawal({ scope, tx }: TxScope, parsed: ParsedReceipt, position: number): void {
   for (const [producer, amount] of parseWithdrawals(parsed.value)) noteReward(scope, producer, [amount, 'voters'])
   const next = tx.receipt.receipts[position + 1]
   if (next?.funcName !== 'token.iost/transfer') return
@@ -224,7 +235,7 @@ export function applyWithdrawal({ scope, tx }: TxScope, parsed: ParsedReceipt, p
 const parseWithdrawals = (value: ExactJson | undefined): readonly (readonly [string, bigint])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Exact)
     ? Object.entries(value).flatMap(([producer, amount]) => {
-        const units = typeof amount === 'string' ? unitsRounded(amount, DECIMALS) : undefined
+        const units = typeof amount === 'string' ? unitsRounded(amount, IOST_DECIMALS) : undefined
         return units === undefined ? [] : [[producer, units] as const]
       })
     : []
@@ -232,7 +243,7 @@ const parseWithdrawals = (value: ExactJson | undefined): readonly (readonly [str
 /** `candidateWithdraw [producer, its half, voters' half]` and `topupVoterBonus [producer, amount, payer]`. */
 function applyAward({ scope }: TxScope, name: string, args: readonly ExactJson[]): void {
   const producer = findText(args, 0)
-  const first = unitsRounded(findText(args, 1) ?? '', DECIMALS)
+  const first = unitsRounded(findText(args, 1) ?? '', IOST_DECIMALS)
   if (producer === undefined || first === undefined) return
   if (name === 'topupVoterBonus') {
     payVoters(scope, producer, first)
@@ -243,7 +254,7 @@ function applyAward({ scope }: TxScope, name: string, args: readonly ExactJson[]
     // The contract names the voters' half even if the producer has no votes, but then keeps it and gives it to nobody
     // (`config/genesis/contract/vote_producer.js` _topupVoterBonusInternal).
     const half = getProducer(scope.state, producer).votes > 0n ? findText(args, 2) : undefined
-    awardCandidate(scope, producer, [first, unitsRounded(half ?? '', DECIMALS) ?? 0n])
+    awardCandidate(scope, producer, [first, unitsRounded(half ?? '', IOST_DECIMALS) ?? 0n])
   }
 }
 
@@ -260,7 +271,7 @@ function awardCandidate(scope: Scope, producer: string, [own, voters]: readonly 
  * Applies candidateWithdraw without a receipt (vote_producer.iost before 1.0.6) by its transfers: to the producer, and
  * to itself for the voters, if there are any. Before token.iost 1.0.3 the second left no trace; it equalled the first.
  */
-export function awardByTransfers({ scope }: TxScope, producer: string, movements: readonly Movement[]): void {
+function awardByTransfers({ scope }: TxScope, producer: string, movements: readonly Movement[]): void {
   const at = movements.findIndex(({ token, from, to }) => token === 'iost' && from === BANK && to === producer)
   const own = movements[at]
   if (own === undefined) return
@@ -283,4 +294,67 @@ function payVoters(scope: Scope, producer: string, amount: bigint): void {
       ? [...payouts.slice(0, -1), [day, String(BigInt(last[1]) + amount)] as const]
       : [...payouts, [day, String(amount)] as const]
   changeProducer(scope, producer, { payouts: next.slice(-DAYS) })
+}
+
+/** Actions of vote_producer.iost that change documents, and the number of leading arguments naming parties. */
+const SILENT_ACTIONS: ReadonlyMap<string, number> = new Map([
+  ['applyRegister', 1],
+  ['applyUnregister', 1],
+  ['approveRegister', 1],
+  ['approveUnregister', 1],
+  ['forceUnregister', 1],
+  ['unregister', 1],
+  ['updateProducer', 1],
+  ['logInProducer', 1],
+  ['logOutProducer', 1],
+  ['vote', 2],
+  ['unvote', 2],
+  ['voteFor', 3],
+  ['topupVoterBonus', 1],
+  ['candidateWithdraw', 1],
+])
+
+/** Applies votes and producers' actions without their own receipt, made by older contracts (`scope.ts`). */
+export function applySilentActions(at: TxScope, movements: ReadonlyMap<number, Movement>): void {
+  const { actions, receipt } = at.tx
+  const hasSilent = actions.some(action =>
+    action.contract === BANK ? SILENT_ACTIONS.has(action.actionName) : directVote(action) !== undefined,
+  )
+  if (!hasSilent) return
+  const receiptCounts = new Map<string, number>()
+  for (const each of receipt.receipts) {
+    const parsed = parseReceipt(each)
+    const key = parsed.contract === BANK ? partiesKey(parsed.name, parsed.args) : undefined
+    if (key !== undefined) receiptCounts.set(key, (receiptCounts.get(key) ?? 0) + 1)
+  }
+  actions.forEach((action, position) => {
+    const vote = directVote(action)
+    if (vote !== undefined) applyProducerEvent(at, { ...vote, hasReceipt: false })
+    if (action.contract !== BANK) return
+    const args = parseActionArguments(action) ?? []
+    const key = partiesKey(action.actionName, args)
+    if (key === undefined) return
+    const receipts = receiptCounts.get(key) ?? 0
+    if (receipts > 0) receiptCounts.set(key, receipts - 1)
+    else applySilent(at, { name: action.actionName, args, position }, movements)
+  })
+}
+
+function partiesKey(name: string, args: ParsedReceipt['args']): string | undefined {
+  const parties = SILENT_ACTIONS.get(name)
+  return parties === undefined ? undefined : writeJson([name, ...args.slice(0, parties)])
+}
+
+function applySilent(
+  at: TxScope,
+  { name, args, position }: Omit<ProducerEvent, 'hasReceipt'> & { readonly position: number },
+  movements: ReadonlyMap<number, Movement>,
+): void {
+  if (name === 'candidateWithdraw') {
+    awardByTransfers(at, findText(args, 0) ?? '', [...movements.values()])
+    return
+  }
+  // A producer without votes gets no bonus: the action returns false.
+  if (name === 'topupVoterBonus' && /^\["?false"?\]$/.test(at.tx.receipt.returns[position] ?? '')) return
+  applyProducerEvent(at, { name, args, hasReceipt: false })
 }

@@ -1,6 +1,6 @@
 import type { Action, Receipt } from '#chain/block.ts'
 import { argumentsAsRead, partsOfFuncName } from '#chain/effects.ts'
-import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
+import { Exact, type ExactJson, tryParseExact } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { TxScope } from './scope.ts'
 
@@ -22,11 +22,7 @@ const parsedActions = new WeakMap<Action, readonly ExactJson[] | undefined>()
 export function parseReceipt(receipt: Receipt): ParsedReceipt {
   const known = parsedReceipts.get(receipt)
   if (known !== undefined) return known
-  let value: ExactJson | undefined
-  if (/^\s*[[{]/.test(receipt.content))
-    try {
-      value = parseExact(receipt.content)
-    } catch {}
+  const value = /^\s*[[{]/.test(receipt.content) ? tryParseExact(receipt.content) : undefined
   const fresh: ParsedReceipt = { ...partsOfFuncName(receipt.funcName), args: Array.isArray(value) ? value : [], value }
   parsedReceipts.set(receipt, fresh)
   return fresh

@@ -27,15 +27,12 @@ function listsAfter(...blocks: readonly (readonly [partition: number, tokens: re
   return { docs: [...docs.values()], places }
 }
 
-test('listCounts: starts contain the first ordinal in each partition with rows, and ordinals continue', () => {
-  const { docs, places } = listsAfter([0, ['a', 'a', 'b']], [0, ['a']], [1, ['a', 'a']], [3, ['b', 'a']])
+test('listCounts: starts contain the first ordinal in each partition with rows, from the one in which the list begins, and ordinals continue', () => {
+  const { docs, places } = listsAfter([0, ['a', 'a', 'b']], [0, ['a']], [1, ['a', 'a']], [3, ['b', 'a', 'late']])
   expect(docs.map(({ id, number, count, starts }) => [id, number, count, starts.join(' ')])).toEqual([
     ['token/a', 1, 6, '0,1 1,4 3,6'],
     ['token/b', 2, 2, '0,1 3,2'],
+    ['token/late', 3, 1, '3,1'],
   ])
-  expect(places.at(-1)).toEqual([toPlace(2, 2), toPlace(1, 6)])
-})
-
-test('listCounts: a list may begin in any partition', () => {
-  expect(listsAfter([4, ['late']]).docs[0]?.starts).toEqual([[4, 1]])
+  expect(places.at(-1)).toEqual([toPlace(2, 2), toPlace(1, 6), toPlace(3, 1)])
 })

@@ -4,7 +4,7 @@ import { AMOUNT_AT, applies, hasFailed, isMovement } from '#chain/effects.ts'
 import { Exact, type ExactJson, writeJson } from '#chain/json.ts'
 import { isActionName, isContractId, isPossibleName } from '#chain/names.ts'
 import { contracts } from '#indices/contract.ts'
-import { type ListDoc, type ListKind, listKey, lists, recordId, toPlace } from '#indices/list.ts'
+import { type ListDoc, listKey, lists, recordId, toPlace } from '#indices/list.ts'
 import { OVERFLOW_BYTES, type RecordDoc } from '#indices/record.ts'
 import { countMovement } from './day.ts'
 import { findText, parseActionArguments, parseReceipt } from './receipt.ts'
@@ -12,28 +12,6 @@ import type { ListCounts, TxScope } from './scope.ts'
 import type { State } from './state.ts'
 import type { Movement } from './token.ts'
 import type { Effects } from './transaction.ts'
-
-/**
- * Values by kind and name. A thing with two names, such as the balance of an account in a token, has the second one in
- * `within`, which is '' for all others; it should have few values, since each has a map of its own. A block names most
- * things many times: a lookup by names takes a fraction of the time of building the key and looking that up.
- */
-function namesByKind<Kind extends string, V>(): (kind: Kind, within: string) => Map<string, V> {
-  const kinds = new Map<Kind, Map<string, Map<string, V>>>()
-  return (kind, within) => {
-    let ofKind = kinds.get(kind)
-    if (ofKind === undefined) {
-      ofKind = new Map()
-      kinds.set(kind, ofKind)
-    }
-    let names = ofKind.get(within)
-    if (names === undefined) {
-      names = new Map()
-      ofKind.set(within, names)
-    }
-    return names
-  }
-}
 
 type Parties = { readonly from: string; readonly to: string }
 
@@ -230,11 +208,7 @@ function add(at: TxScope, row: Row): void {
   const { scope, tx, position } = at
   const { block } = scope
   const { movement, deployed, receipt } = row
-  const texts = [row.contract, row.action_name, row.data, row.return]
-  // A UTF-16 code unit has at most three bytes in UTF-8, so most rows need not be counted.
-  const overflow =
-    texts.reduce((sum, { length }) => sum + length, 0) * 3 > OVERFLOW_BYTES &&
-    texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) > OVERFLOW_BYTES
+  const overflow = isLong(row)
   const doc: RecordDoc = {
     id: recordId(block.height, position, row.index),
     height: block.height,
@@ -265,15 +239,27 @@ function add(at: TxScope, row: Row): void {
   scope.statistics.record_count += 1
 }
 
+/** Whether the texts of a row are kept in its transaction alone. */
+function isLong({ contract, action_name, data, return: returned }: Row): boolean {
+  const texts = [contract, action_name, data, returned]
+  // A UTF-16 code unit has at most three bytes in UTF-8, so the bytes of most rows need not be counted.
+  if (texts.reduce((sum, { length }) => sum + length, 0) * 3 <= OVERFLOW_BYTES) return false
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) > OVERFLOW_BYTES
+}
+
+/** The accounts whose lists contain a row, each once: its parties, and the caller of an action's own row. */
+function listPartyAccounts({ from, to, caller }: Row): readonly string[] {
+  const names = new Set([from, to].filter(isPossibleName))
+  if (caller !== undefined) names.add(caller)
+  return [...names]
+}
+
 /** Places of a row in the lists that contain it, each once. */
 function listPlaces(at: TxScope, row: Row): readonly bigint[] {
   const { tx, scope } = at
   const { next } = scope.lists
-  const { movement, caller } = row
-  // Its parties, and the caller of an action's own row.
-  const names = new Set([row.from, row.to].filter(isPossibleName))
-  if (caller !== undefined) names.add(caller)
-  const accounts = [...names]
+  const { movement } = row
+  const accounts = listPartyAccounts(row)
   const places = accounts.map(name => next('account', name))
   if (hasFailed(tx)) places.push(...accounts.map(name => next('failed', name)))
   addContract(places, at, row)
@@ -313,9 +299,10 @@ type Draft = {
 }
 
 export function listCounts(state: State, figures: { list_count: number }, partition: number): ListCounts {
-  const named = namesByKind<ListKind, Draft>()
+  /** By kind and second name, then by the first: that takes a fraction of the time of building each key. */
+  const named = new Map<string, Map<string, Draft>>()
   const drafts: Draft[] = []
-  const open = (id: string): Draft => {
+  const open = (group: string, name: string, id: string): Draft => {
     const before = state.get(lists, id)
     if (before === undefined) figures.list_count += 1
     const { number, starts, count } = before ?? { number: figures.list_count, starts: [], count: 0 }
@@ -328,16 +315,13 @@ export function listCounts(state: State, figures: { list_count: number }, partit
       place: toPlace(number, count),
     }
     drafts.push(draft)
+    named.set(group, (named.get(group) ?? new Map<string, Draft>()).set(name, draft))
     return draft
   }
   return {
     next: (kind, name, within = '') => {
-      const names = named(kind, within)
-      let list = names.get(name)
-      if (list === undefined) {
-        list = open(listKey(kind, name, within))
-        names.set(name, list)
-      }
+      const group = within === '' ? kind : `${kind}/${within}`
+      const list = named.get(group)?.get(name) ?? open(group, name, listKey(kind, name, within))
       list.count += 1
       list.place += 1n
       return list.place

@@ -1,4 +1,4 @@
-import { unitsAsRead } from '#chain/amount.ts'
+import { IOST_DECIMALS, unitsAsRead } from '#chain/amount.ts'
 import { applies } from '#chain/effects.ts'
 import { computeGas, GAS_LIMIT_PER_UNIT, GAS_REWARD_PER_UNIT, storedGas } from '#chain/gas.ts'
 import { isContractId, isSystemContract, parseDeployHash } from '#chain/names.ts'
@@ -17,7 +17,7 @@ export function applyGas(at: TxScope, parsed: ParsedReceipt): void {
   if (parsed.name !== 'pledge' && parsed.name !== 'unpledge') return
   const pledger = findText(parsed.args, 0)
   const beneficiary = findText(parsed.args, 1)
-  const amount = unitsAsRead(findText(parsed.args, 2) ?? '', 8)
+  const amount = unitsAsRead(findText(parsed.args, 2) ?? '', IOST_DECIMALS)
   if (pledger === undefined || beneficiary === undefined || amount === undefined) return
   const signed = parsed.name === 'pledge' ? amount : -amount
   changeGas(at, beneficiary, signed)

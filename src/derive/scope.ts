@@ -17,7 +17,7 @@ import type { VoteBonuses } from './vote-bonuses.ts'
  * | before block 38,500,000 (3.3.0) | failed transactions may keep receipts and returns | the receipts of a failed transaction are never applied (`applies` in `chain/effects.ts`) |
  * | node until 3.9.2 | delayed transactions: SUCCESS, a delay above 0, not executed yet | actions and receipts of a transaction with a delay are not applied; those of the later one with `referred_tx` are; the RAM of both is paid, whatever their status |
  * | same | `system.iost/cancelDelaytx` | changes no document but that of the RAM that it returns |
- * | vote_producer.iost 1.0.0 … 1.0.5 | registrations and votes emit no receipt | an action without its own receipt is applied from its arguments (`SILENT_ACTIONS`) |
+ * | vote_producer.iost 1.0.0 … 1.0.5 | registrations and votes emit no receipt | an action without its own receipt is applied from its arguments (`applySilentActions`) |
  * | vote.iost 1.0.0, and 1.0.1 until setCanVote | votes for producers may be given to vote.iost itself, without receipts | the action counts like that of vote_producer.iost (`chain/stake.ts`) |
  * | vote_producer.iost 1.0.0 | applyUnregister of a producer that was never approved removes it at once | detected by the version in the deployed code (`applyProducer`) |
  * | vote_producer.iost 1.0.0 … 1.0.6 | `voteFor [payer, voter, producer, amount]` | counts as the voter's vote |
@@ -40,30 +40,6 @@ import type { VoteBonuses } from './vote-bonuses.ts'
  * The exceptions are applyUnregister in status APPLY (no change since 1.0.1), and topupVoterBonus of a
  * producer without votes (returns false). Each follows the rules in its own file.
  */
-
-/** Actions of vote_producer.iost that change documents, and the number of leading arguments naming parties. */
-export const SILENT_ACTIONS: ReadonlyMap<string, number> = new Map([
-  ['applyRegister', 1],
-  ['applyUnregister', 1],
-  ['approveRegister', 1],
-  ['approveUnregister', 1],
-  ['forceUnregister', 1],
-  ['unregister', 1],
-  ['updateProducer', 1],
-  ['logInProducer', 1],
-  ['logOutProducer', 1],
-  ['vote', 2],
-  ['unvote', 2],
-  ['voteFor', 3],
-  ['topupVoterBonus', 1],
-  ['candidateWithdraw', 1],
-])
-
-/** Owner of every contract that genesis deploys (go-iost `vm/native/native.go` AdminAccount). */
-export const SYSTEM_OWNER = 'admin'
-
-/** A native contract that exists from the start without a deployment. */
-export const SYSTEM_CONTRACT = 'system.iost'
 
 /** A block's contribution to its day that neither the block nor the statistics of the chain show. */
 export type DayDraft = {
@@ -95,9 +71,3 @@ export type Scope = {
 }
 
 export type TxScope = { readonly scope: Scope; readonly tx: Transaction; readonly position: number }
-
-/** Notes the version of a system contract, by its deployed code. */
-export function noteVersion({ statistics }: Scope, contract: string, version: string): void {
-  const others = statistics.versions.filter(([id]) => id !== contract)
-  statistics.versions = [...others, [contract, version] as const].sort(([a], [b]) => (a < b ? -1 : 1))
-}

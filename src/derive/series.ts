@@ -1,15 +1,16 @@
 import type { Block } from '#chain/block.ts'
 import {
+  applyHeldEntry,
+  applyVoteEntry,
   type Cause,
-  computeBalanceOpening,
-  computeBallotOpening,
   type Entry,
   entryText,
   fullPart,
-  hasFrozenEntry,
   numberText,
   parseEntries,
+  parseHeld,
   parsePackedNumber,
+  parseVotes,
   prolonged,
   type SeriesDoc,
   series,
@@ -153,6 +154,20 @@ function computeOpening(key: string, draft: Draft): readonly string[] {
     ? computeBalanceOpening(opening, parseEntries(entries, height))
     : [String(gained - lost), '0']
 }
+
+/** Whether amounts were frozen or became due in these entries of a balance. */
+const hasFrozenEntry = (text: string): boolean => /[fd]/.test(text)
+
+/** The opening of the next part of a balance. */
+function computeBalanceOpening(opening: readonly string[], entries: readonly Entry[]): readonly string[] {
+  let held = parseHeld(opening)
+  for (const entry of entries) held = applyHeldEntry(held, entry, entry.times)
+  return [String(held.available), String(held.frozen), ...held.list.flat()]
+}
+
+/** The opening of the next part of a voter. */
+const computeBallotOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
+  [...entries.reduce(applyVoteEntry, parseVotes(opening))].flatMap(([name, votes]) => [name, numberText(votes)])
 
 /** Whether the entries' text, less that of the opening, is so long that the next change begins a part: some 30 changes. */
 function isFull({ entries, opening }: Draft): boolean {

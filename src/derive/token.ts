@@ -1,6 +1,6 @@
 import { unitsAsRead } from '#chain/amount.ts'
 import { AMOUNT_AT } from '#chain/effects.ts'
-import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
+import { Exact, type ExactJson, tryParseExact } from '#chain/json.ts'
 import { seriesOf } from '#indices/series.ts'
 import {
   findDigits,
@@ -108,12 +108,8 @@ type Config = Partial<Record<'decimal' | 'fullName' | 'canTransfer' | 'onlyIssue
 
 /** The receipt has the configuration as base64 of JSON. Other keys (genesis: `can_transfer`) have no effect. */
 function parseConfig(text: string | undefined): Config {
-  try {
-    const value = parseExact(Buffer.from(text ?? '', 'base64').toString('utf8'))
-    return typeof value === 'object' && value !== null ? (value as Config) : {}
-  } catch {
-    return {}
-  }
+  const value = tryParseExact(Buffer.from(text ?? '', 'base64').toString('utf8'))
+  return typeof value === 'object' && value !== null ? (value as Config) : {}
 }
 
 /** Truncates the number to an integer, like the node: −0.5 to 0, which is no −0 there. */

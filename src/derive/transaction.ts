@@ -1,19 +1,10 @@
 import { applies } from '#chain/effects.ts'
-import { writeJson } from '#chain/json.ts'
-import { directVote } from '#chain/stake.ts'
 import { applyAccount } from './account.ts'
 import { applyCode, applyNestedCode } from './contract.ts'
-import {
-  applyProducer,
-  applyProducerEvent,
-  applyWithdrawal,
-  awardByBonus,
-  awardByTransfers,
-  type ProducerEvent,
-} from './producer.ts'
-import { findText, type ParsedReceipt, parseActionArguments, parseReceipt } from './receipt.ts'
+import { applyProducer, applyProducerReceipt, applySilentActions, awardByBonus } from './producer.ts'
+import { parseActionArguments, parseReceipt } from './receipt.ts'
 import { applyGas, openMarket, payGas, payRam, ramTrades } from './resources.ts'
-import { SILENT_ACTIONS, type TxScope } from './scope.ts'
+import type { TxScope } from './scope.ts'
 import { applyToken, type Movement, updateTotalSupply } from './token.ts'
 import { applyToken721 } from './token721.ts'
 
@@ -34,9 +25,8 @@ export type Effects = {
  */
 export function applyTransaction(at: TxScope): Effects {
   const movements = new Map<number, Movement>()
-  const deployed = new Map<number, string>()
+  const deployed = applyActions(at)
   if (applies(at.tx)) {
-    applyActions(at, deployed)
     applyReceipts(at, movements)
     applySilentActions(at, movements)
     at.tx.actions.forEach(({ contract, actionName }, position) => {
@@ -48,8 +38,13 @@ export function applyTransaction(at: TxScope): Effects {
   return { movements, deployed }
 }
 
-/** Applies effects that only actions show. They precede those of receipts, which rely on them in genesis. */
-function applyActions(at: TxScope, deployed: Map<number, string>): void {
+/**
+ * Applies effects that only actions show. They precede those of receipts, which rely on them in genesis. Returns the ids
+ * of new contracts (`Effects`).
+ */
+export function applyActions(at: TxScope): ReadonlyMap<number, string> {
+  const deployed = new Map<number, string>()
+  if (!applies(at.tx)) return deployed
   const genesis = at.scope.block.height === 0
   at.tx.actions.forEach((action, position) => {
     const { contract, actionName } = action
@@ -61,7 +56,7 @@ function applyActions(at: TxScope, deployed: Map<number, string>): void {
       applyProducer(at, actionName, parseActionArguments(action) ?? [])
   })
   const within = applyNestedCode(at)
-  if (within !== undefined) deployed.set(...within)
+  return within === undefined ? deployed : deployed.set(...within)
 }
 
 function applyReceipts(at: TxScope, movements: Map<number, Movement>): void {
@@ -87,58 +82,8 @@ function applyReceipts(at: TxScope, movements: Map<number, Movement>): void {
         applyGas(at, parsed)
         return
       case VOTE_PRODUCER:
-        if (TOLD.has(parsed.name)) at.scope.statistics.votes_told = true
-        applyProducerEvent(at, { name: parsed.name, args: parsed.args, hasReceipt: true })
-        if (parsed.name === 'voterWithdraw') applyWithdrawal(at, parsed, position)
+        applyProducerReceipt(at, parsed, position)
         return
     }
   })
-}
-
-/** Receipts only of those versions of vote_producer.iost that emit a receipt for every event about votes. */
-const TOLD: ReadonlySet<string> = new Set(['vote', 'unvote', 'topupVoterBonus', 'topupCandidateBonus'])
-
-/** Applies votes and producers' actions without their own receipt, made by older contracts (`scope.ts`). */
-function applySilentActions(at: TxScope, movements: ReadonlyMap<number, Movement>): void {
-  const { actions, receipt } = at.tx
-  const hasSilent = actions.some(action =>
-    action.contract === VOTE_PRODUCER ? SILENT_ACTIONS.has(action.actionName) : directVote(action) !== undefined,
-  )
-  if (!hasSilent) return
-  const receiptCounts = new Map<string, number>()
-  for (const each of receipt.receipts) {
-    const parsed = parseReceipt(each)
-    const key = parsed.contract === VOTE_PRODUCER ? partiesKey(parsed.name, parsed.args) : undefined
-    if (key !== undefined) receiptCounts.set(key, (receiptCounts.get(key) ?? 0) + 1)
-  }
-  actions.forEach((action, position) => {
-    const vote = directVote(action)
-    if (vote !== undefined) applyProducerEvent(at, { ...vote, hasReceipt: false })
-    if (action.contract !== VOTE_PRODUCER) return
-    const args = parseActionArguments(action) ?? []
-    const key = partiesKey(action.actionName, args)
-    if (key === undefined) return
-    const receipts = receiptCounts.get(key) ?? 0
-    if (receipts > 0) receiptCounts.set(key, receipts - 1)
-    else applySilent(at, { name: action.actionName, args, position }, movements)
-  })
-}
-
-function partiesKey(name: string, args: ParsedReceipt['args']): string | undefined {
-  const parties = SILENT_ACTIONS.get(name)
-  return parties === undefined ? undefined : writeJson([name, ...args.slice(0, parties)])
-}
-
-function applySilent(
-  at: TxScope,
-  { name, args, position }: Omit<ProducerEvent, 'hasReceipt'> & { readonly position: number },
-  movements: ReadonlyMap<number, Movement>,
-): void {
-  if (name === 'candidateWithdraw') {
-    awardByTransfers(at, findText(args, 0) ?? '', [...movements.values()])
-    return
-  }
-  // A producer without votes gets no bonus: the action returns false.
-  if (name === 'topupVoterBonus' && /^\["?false"?\]$/.test(at.tx.receipt.returns[position] ?? '')) return
-  applyProducerEvent(at, { name, args, hasReceipt: false })
 }

@@ -1,7 +1,7 @@
 import type { DocOf } from '#indices/define.ts'
 import type { Key, StateChange, StateIndex } from '#indices/registry.ts'
-import { compareStandings, type Standing, type StandingRange } from '#indices/standing.ts'
-import { findCounted, withChanges } from './rankings.ts'
+import { compareStandings, findCountedOrder, findStanding, type StandingRange } from '#indices/standing.ts'
+import { withChanges } from './rankings.ts'
 import { MissingState, type State } from './state.ts'
 
 /** Result of looking up a document that was not fetched; `undefined` means that the store has none. */
@@ -34,7 +34,7 @@ export type WorkingState = State & {
 
 type Doc = StateChange['doc']
 /** A document as looked up and as put; `doc` is undefined before the first put and after a rollback of it. */
-type Cell = { doc: Doc | undefined; readonly before: Doc | undefined; isListed: boolean }
+type Cell = { doc: Doc | undefined; readonly before: Doc | undefined }
 type Undo = { readonly index: StateIndex; readonly of: Cell; readonly before: Doc | undefined }
 
 /** The documents of a batch that were looked up or put, by index and id. */
@@ -43,7 +43,7 @@ function createCells(lookup: StateLookup) {
   const find = (index: StateIndex, id: string): Cell | undefined => cells.get(index)?.get(id)
   const open = (index: StateIndex, id: string, before: Doc | undefined): Cell => {
     const ofIndex = cells.get(index) ?? new Map<string, Cell>()
-    const cell: Cell = { doc: undefined, before, isListed: false }
+    const cell: Cell = { doc: undefined, before }
     cells.set(index, ofIndex.set(id, cell))
     return cell
   }
@@ -66,18 +66,14 @@ export function workingState(
 ): WorkingState {
   const { find, open, lookUp } = createCells(lookup)
   /** The cells that were put, in order of their first put. */
-  const written = new Map<StateIndex, Cell[]>()
+  const written = new Map<StateIndex, Set<Cell>>()
   let undo: Undo[] = []
   let size = 0
   const write = (index: StateIndex, of: Cell, doc: Doc): void => {
     undo.push({ index, of, before: of.doc })
     if (of.doc === undefined) size += 1
     of.doc = doc
-    if (of.isListed) return
-    of.isListed = true
-    const ofIndex = written.get(index)
-    if (ofIndex === undefined) written.set(index, [of])
-    else ofIndex.push(of)
+    written.set(index, (written.get(index) ?? new Set<Cell>()).add(of))
   }
   return {
     get: <I extends StateIndex>(index: I, id: string) => {
@@ -93,7 +89,10 @@ export function workingState(
     add: (index, doc) => write(index, find(index, doc.id) ?? open(index, doc.id, undefined), doc as Doc),
     members: range => {
       const changed = listCellDocs(written.get(range.index as StateIndex))
-      return mergeStandings(range, lookupRange(range), changed)
+      const now = withChanges(range, lookupRange(range), changed)
+      const order = findCountedOrder(range.index)
+      // All of them are in the ranking, or their number would not be that of the segments (`cutLeaf`).
+      return [...now.values()].flatMap(doc => (order && findStanding(order, doc)) ?? []).sort(compareStandings)
     },
     publisherOf: hash => requirePublisher(lookupPublisher, hash),
     mark: () => {
@@ -126,11 +125,6 @@ function requirePublisher(lookup: LookupPublisher, hash: string): string | undef
   return publisher
 }
 
-function mergeStandings(range: StandingRange, stored: Iterable<Doc>, changed: Iterable<Doc>): readonly Standing[] {
-  const now = withChanges(range, stored, changed)
-  return [...now.values()].map(doc => requireStanding(range, doc)).sort(compareStandings)
-}
-
 const noMembers: LookupRange = ({ index }) => {
   throw new TypeError(`Members of ${index.name} cannot be read here.`)
 }
@@ -142,7 +136,7 @@ function collectWrittenCells(undo: readonly Undo[], index: StateIndex): Readonly
   return changed
 }
 
-function listStateChanges(written: ReadonlyMap<StateIndex, readonly Cell[]>): readonly StateChange[] {
+function listStateChanges(written: ReadonlyMap<StateIndex, ReadonlySet<Cell>>): readonly StateChange[] {
   const changes: StateChange[] = []
   for (const [index, ofIndex] of written)
     for (const each of ofIndex) {
@@ -162,12 +156,6 @@ function toStateChange(index: StateIndex, { doc, before }: Cell): StateChange | 
   return (before === undefined ? { index, doc } : { index, doc, before }) as StateChange
 }
 
-function* listCellDocs(written: readonly Cell[] | undefined): Iterable<Doc> {
+function* listCellDocs(written: ReadonlySet<Cell> | undefined): Iterable<Doc> {
   for (const { doc } of written ?? []) if (doc !== undefined) yield doc
-}
-
-function requireStanding({ index }: StandingRange, doc: Doc): Standing {
-  const standing = findCounted(index)?.standingOf(doc)
-  if (standing === undefined) throw new TypeError(`${index.name} ${doc.id} was read as a member, and is in no ranking.`)
-  return standing
 }

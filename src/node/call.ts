@@ -1,5 +1,4 @@
-import { tryParseJson } from '#chain/json.ts'
-import { measureJson } from '#chain/json-text.ts'
+import { measureJson, tryParseJson } from '#chain/json.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { escaped, Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'

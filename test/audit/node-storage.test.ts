@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { findings, findingText } from '#audit/compare.ts'
-import { compareAccounts, compareBalances, compareVotes, type NodeSides } from '#audit/node-state.ts'
+import { compareNodeState } from '#audit/node-state.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { votes } from '#indices/vote.ts'
@@ -22,7 +22,7 @@ afterAll(() => stored.close())
 async function compared(change: (doc: unknown) => unknown = doc => doc, asked: Node = replay.node) {
   const found = findings(Number.POSITIVE_INFINITY)
   let rows = 0
-  const sides: NodeSides = {
+  await compareNodeState(() => ({
     node: asked,
     stored: {
       ...stored,
@@ -33,10 +33,7 @@ async function compared(change: (doc: unknown) => unknown = doc => doc, asked: N
       rows += count
     },
     signal: new AbortController().signal,
-  }
-  await compareBalances(sides)
-  await compareVotes(sides)
-  await compareAccounts(sides)
+  }))
   return { rows, lines: found.shown.map(findingText) }
 }
 

@@ -10,9 +10,8 @@ import {
   RECEIPTS,
   WORD,
 } from '#chain/bounds.ts'
-import { decodeBlock } from '#chain/decode.ts'
+import { decodeBlock, decodeRawBlock } from '#chain/decode.ts'
 import { decodeRawHeads } from '#chain/head.ts'
-import { decodeRawBlock } from '#chain/raw-block.ts'
 import type { Failure } from '#failure/failure.ts'
 import { recording, rpcAnswers } from '#test/support/nodes/recording.ts'
 

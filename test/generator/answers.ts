@@ -1,12 +1,11 @@
 import { fromUnits } from '#chain/amount.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import { type Answer, found, refused } from '#test/support/nodes/rpc/answer.ts'
-import { parseBool, parseInt64, readHeadRange, readTransactionRange } from '#test/support/nodes/rpc/go-values.ts'
-import { hashesOf, type Made } from './block.ts'
+import { readHeadRange, readTransactionRange } from '#test/support/nodes/rpc/go-values.ts'
+import type { Made } from './block.ts'
 import type { Chain } from './chain.ts'
 import { userTransactions } from './content.ts'
 import { rawBlockText, rawHeadText } from './raw-text.ts'
-import type { Place } from './transaction-hash.ts'
 import { type Truth, truthAt } from './truth.ts'
 import type { World } from './world.ts'
 
@@ -14,12 +13,7 @@ import type { World } from './world.ts'
  * At most this many further blocks are hashed to answer the end of the chain. The hash of a higher end is not answered.
  */
 const NEAR = 200_000
-/** Blocks and transactions are only found by hash among this many blocks. */
-const FOUND_AMONG = 100_000
 const UNKNOWN_HASH = '1'.repeat(32)
-const NODE_INFO =
-  '{"build_time":"", "git_hash":"", "mode":"ModeNormal", "network":{"id":"generated", "peer_count":0, ' +
-  '"peer_count_inbound":0, "peer_count_outbound":0}, "code_version":"3.11.5", "server_time":"0"}'
 const BLOCK_NOT_FOUND = refused(2, 'block not found')
 
 export const hashIn = (made: Made, which: 0 | 1 | 2 | 3): string => encodeBase58(made.roots[which])
@@ -42,28 +36,14 @@ function listText({ height, texts, without }: Made): string | undefined {
   return `{"status":"IRREVERSIBLE", "block_number":"${height}", "tx_list":[${shown.length === 1 ? shown[0] : shown.join(', ')}]}`
 }
 
-/** The answers of the generated chain's node. `end()`: height of its head, which is irreversible. */
+/**
+ * The answers of the generated chain's node to the calls of loaders and audits, which ask for what exists by height.
+ * `end()`: height of its head, which is irreversible.
+ */
 export function generatedNode(chain: Chain, end: () => number) {
   const has = (height: bigint | number): boolean => height >= 0 && height <= end()
-  /** Heights by block hash; `places`: places by transaction hash. */
-  const heights = new Map<string, number>()
-  const places = new Map<string, Place>()
-  let indexed = 0
-  const index = (): void => {
-    const last = Math.min(end(), FOUND_AMONG)
-    for (; indexed <= last; indexed += 1) {
-      const made = chain.block(indexed)
-      heights.set(hashIn(made, 3), indexed)
-      for (const [position, hash] of hashesOf(made).entries()) places.set(hash, { height: indexed, position })
-    }
-  }
-  const answerBlock = (number: string, complete: string, write: (made: Made, whole: boolean) => string): Answer => {
-    const height = parseInt64('number', number)
-    if (typeof height !== 'bigint') return height
-    const whole = parseBool('complete', complete)
-    if (typeof whole !== 'boolean') return whole
-    return has(height) ? found(write(chain.block(Number(height)), whole)) : BLOCK_NOT_FOUND
-  }
+  const answerBlock = (number: string, write: (made: Made) => string): Answer =>
+    has(Number(number)) ? found(write(chain.block(Number(number)))) : BLOCK_NOT_FOUND
   const storage = chainStorage(chain)
   const chainInfo = (): Answer => {
     const last = end()
@@ -78,25 +58,10 @@ export function generatedNode(chain: Chain, end: () => number) {
     )
   }
   return {
-    getNodeInfo: (): Answer => found(NODE_INFO),
     getChainInfo: chainInfo,
-    getBlockByNumber: (number: string, complete: string): Answer => answerBlock(number, complete, blockText),
-    getRawBlockByNumber: (number: string, complete: string): Answer =>
-      answerBlock(number, complete, (made, whole) => rawBlockText(chain.world, made, whole)),
-    getBlockByHash: (hash: string, complete: string): Answer => {
-      const whole = parseBool('complete', complete)
-      if (typeof whole !== 'boolean') return whole
-      index()
-      const height = heights.get(hash)
-      return height === undefined || !has(height) ? BLOCK_NOT_FOUND : found(blockText(chain.block(height), whole))
-    },
-    getTxByHash: (hash: string): Answer => {
-      index()
-      const place = places.get(hash)
-      if (place === undefined || !has(place.height)) return refused(2, 'tx not found')
-      const text = chain.block(place.height).texts[place.position]
-      return found(`{"status":"IRREVERSIBLE", "transaction":${text}, "block_number":"${place.height}"}`)
-    },
+    getBlockByNumber: (number: string, complete: string): Answer =>
+      answerBlock(number, made => blockText(made, complete === 'true')),
+    getRawBlockByNumber: (number: string): Answer => answerBlock(number, made => rawBlockText(chain.world, made)),
     getContract: (id: string): Answer => {
       const text = systemContractText(id)
       return text === undefined ? refused(2, 'contract not found') : found(text)

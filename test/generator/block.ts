@@ -1,5 +1,5 @@
 import { encodeBase58 } from '#chain/base58.ts'
-import { merkleRoot } from '#chain/hash.ts'
+import { merkleRoot } from '#chain/check.ts'
 import { headHashBytes } from '#chain/head.ts'
 import { receiptHash, statusName } from '#chain/receipt-hash.ts'
 import { transactionHash } from '#chain/transaction-hash.ts'

@@ -1,10 +1,9 @@
-import { receiptHash } from '#chain/receipt-hash.ts'
 import type { HashedTransaction } from '#chain/transaction-hash.ts'
 import { NO_SIGN } from '#test/replay/replay-node.ts'
 import { listed, type Made, quoted } from './block.ts'
 import { signText } from './signing.ts'
 import type { Tx } from './transaction.ts'
-import { toHashed, toReceipt } from './transaction-hash.ts'
+import { toHashed } from './transaction-hash.ts'
 import { signerOf, type World } from './world.ts'
 
 /** Blocks in the node's storage format, with its JSON character by character (recorded: getRawBlockByNumber). */
@@ -24,21 +23,14 @@ export function rawHeadText(world: World, made: Made): string {
   )
 }
 
-/** A block in its storage format. Without `complete`, only with the hashes of its transactions and receipts. */
-export function rawBlockText(world: World, made: Made, complete: boolean): string {
+/** A block in its storage format, with its transactions and receipts. */
+export function rawBlockText(world: World, made: Made): string {
   const { transactions, hashes } = made
-  const lists = {
-    txs: complete ? transactions.map(({ tx, place }) => txText(toHashed(world.seals, tx, place))) : [],
-    receipts: complete ? transactions.map(({ tx }, index) => receiptText(tx, base64(hashes[index] ?? NONE))) : [],
-    txHashes: complete ? [] : hashes.map(hash => `"${base64(hash)}"`),
-    receiptHashes: complete
-      ? []
-      : transactions.map(({ tx }, at) => `"${base64(receiptHash(hashes[at] ?? NONE, toReceipt(tx)) ?? NONE)}"`),
-  }
-  const texts = Object.entries(lists).map(([name, list]) => `"${name}":[${list.join(', ')}]`)
+  const txs = transactions.map(({ tx, place }) => txText(toHashed(world.seals, tx, place)))
+  const receipts = transactions.map(({ tx }, index) => receiptText(tx, base64(hashes[index] ?? NONE)))
   return (
-    `{"status":"IRREVERSIBLE", "block":{${rawHeadText(world, made)}, ${texts.join(', ')}, ` +
-    `"blockType":"${complete ? 'NORMAL' : 'ONLYHASH'}"}}`
+    `{"status":"IRREVERSIBLE", "block":{${rawHeadText(world, made)}, "txs":[${txs.join(', ')}], ` +
+    `"receipts":[${receipts.join(', ')}], "txHashes":[], "receiptHashes":[], "blockType":"NORMAL"}}`
   )
 }
 const NONE = new Uint8Array()

@@ -123,9 +123,9 @@ function answersAt(forks: Forks, { head, lib }: Stand): NodeAnswers {
       const isGone = made.height <= lib && madeAt(made.height) !== made
       return shown(isGone ? undefined : made, complete)
     },
-    getRawBlockByNumber: (number = '', complete = '') => {
+    getRawBlockByNumber: (number = '') => {
       const made = madeAt(Number(number))
-      return made === undefined ? NO_BLOCK : found(rawBlockText(chain.world, made, complete === 'true'))
+      return made === undefined ? NO_BLOCK : found(rawBlockText(chain.world, made))
     },
     getTxByHash: (hash = '') => transactionAnswer(forks, { line, lib }, hash),
   }

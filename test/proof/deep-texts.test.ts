@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
-import { tryParseJson } from '#chain/json.ts'
-import { measureDepth } from '#chain/json-text.ts'
+import { measureJson, tryParseJson } from '#chain/json.ts'
 import type { Store } from '#store/port.ts'
 import { blockSource } from '#test/support/nodes/block-source.ts'
 import { askText } from '../support/stores/ask.ts'
@@ -71,7 +70,7 @@ afterAll(() => destroy())
 const asked = (action: string, params: Readonly<Record<string, string>>) => askText(action, params, { deps: { store } })
 
 test('texts nested as deep as the chain allows are loaded and answered unchanged', async () => {
-  expect(measureDepth(DEEP)).toBe(DEPTH)
+  expect(measureJson(DEEP).depth).toBe(DEPTH)
   for (const [name, body] of [
     ['told', TOLD],
     ['failed', FAILED],

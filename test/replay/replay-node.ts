@@ -1,5 +1,5 @@
 import { decodeBase58 } from '#chain/base58.ts'
-import { elementSpans, memberSpans, type TextSpan } from '#chain/json-text.ts'
+import { elementSpans, memberSpans, type TextSpan } from '#chain/json.ts'
 import { type Answer, found, refused } from '../support/nodes/rpc/answer.ts'
 import { parseBool, parseInt64, readHeadRange, readTransactionRange } from '../support/nodes/rpc/go-values.ts'
 import type { Call } from '../support/nodes/rpc/routes.ts'

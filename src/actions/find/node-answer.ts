@@ -1,10 +1,10 @@
 import { HASH, STORED } from '#chain/bounds.ts'
 import {
   asObject,
-  int64Of,
   type JsonFields,
   type Path,
   parseAnswer,
+  requireInt64,
   requireText,
   requireTexts,
 } from '#chain/json-fields.ts'
@@ -138,7 +138,7 @@ export function storageReader({
 const PATH: Path = { key: 'storage' }
 
 const parseStorageBlock = (answer: JsonFields): AsOf => ({
-  height: Number(int64Of(answer, 'block_number', PATH)),
+  height: Number(requireInt64(answer, 'block_number', PATH)),
   hash: requireText(answer, 'block_hash', PATH, HASH),
 })
 

@@ -2,19 +2,19 @@ import { toBaseTransaction } from '#chain/base-transaction.ts'
 import type { Block, Transaction } from '#chain/block.ts'
 import { IN_TRANSACTION, WORD } from '#chain/bounds.ts'
 import { isWholeByItself, requireWhole } from '#chain/check.ts'
+import { decodeRawBlock } from '#chain/decode.ts'
 import { decodeWrittenTransaction } from '#chain/decode-transaction.ts'
 import { hash8 } from '#chain/hash.ts'
+import { memberSpans } from '#chain/json.ts'
 import {
   asObject,
-  int64Of,
   invalidValue,
   type Path,
   parseAnswer,
+  requireInt64,
   requireObject,
   requireText,
 } from '#chain/json-fields.ts'
-import { memberSpans } from '#chain/json-text.ts'
-import { decodeRawBlock } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { highestPossible } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
@@ -145,7 +145,7 @@ function parseNodeTransaction(text: string, requestedHash: string, moment: Momen
   const { body, hash } = decodeWrittenTransaction({ text, span, value: checked }, own, IN_TRANSACTION)
   if (hash !== requestedHash)
     throw invalidValue({ above: own, key: 'hash' }, hash, `the requested transaction, ${requestedHash}`)
-  return { status, body, height: toBlockHeight(int64Of(answer, 'block_number', path), status, moment) }
+  return { status, body, height: toBlockHeight(requireInt64(answer, 'block_number', path), status, moment) }
 }
 
 function toBlockHeight(number: bigint, status: string, { at, now }: Moment): number | undefined {

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Exact, RawJson } from '#chain/json.ts'
-import { compactJson, memberSpans, type TextSpan } from '#chain/json-text.ts'
+import { compactJson, Exact, memberSpans, RawJson, type TextSpan } from '#chain/json.ts'
 import type { FoundTransaction } from '../find/block.ts'
 import { byName, count, defineRows, described, exact, shape, text, txHash } from './results.ts'
 import { plainNumber } from './values.ts'

@@ -13,9 +13,9 @@ import { type ArchiveOf, readBlocksPerFile, type Writing, writeArchive } from '#
 import { storedBlocks } from '#audit/source.ts'
 import { type Block, type LoadedBlock, type ProofLevel, USUAL_LEVEL } from '#chain/block.ts'
 import { checkWhole } from '#chain/check.ts'
+import { decodeRawBlock } from '#chain/decode.ts'
 import { namesKeySilently } from '#chain/effects.ts'
 import { headHash } from '#chain/head.ts'
-import { decodeRawBlock } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure, type Log } from '#failure/failure.ts'
 import { isTransient, pauseAfter, retriesExhausted } from '#load/retry.ts'
@@ -167,17 +167,9 @@ export const storeBlocks = async function* (
   { node, signed }: { readonly node: Node | undefined; readonly signed: boolean },
 ): AsyncGenerator<ArchivedBlock> {
   const unproved = new Set<number>()
-  const source = {
-    store,
-    node: undefined,
-    sampled: () => false,
-    signal,
-    onUnproved: (height: number) => void unproved.add(height),
-  }
-  const blocks = async function* (): AsyncGenerator<LoadedBlock> {
-    for await (const run of storedBlocks(source, { from, to, parent })) yield* run
-  }
-  yield* archived(blocks(), { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
+  const source = { store, signal, onUnproved: (height: number) => void unproved.add(height) }
+  const blocks = storedBlocks(source, { from, to, parent })
+  yield* archived(blocks, { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
 }
 
 const archived = async function* (

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { type ContractCode, LINKED, type LoadedBlock } from '#chain/block.ts'
 import { decodeBlock, decodeContract } from '#chain/decode.ts'
 import { listUnknownContracts } from '#chain/effects.ts'
-import { elementSpans, memberSpans } from '#chain/json-text.ts'
+import { elementSpans, memberSpans } from '#chain/json.ts'
 import { openRecording, type RecordedCall, type Recording } from '#test/replay/recording.ts'
 import { ROOT } from '../root.ts'
 

@@ -1,4 +1,4 @@
-import { memberSpans } from '#chain/json-text.ts'
+import { memberSpans } from '#chain/json.ts'
 import { type Answer, refused } from './answer.ts'
 
 /** Values parsed as the node (Go) parses them. Invalid ones return an Answer with the node's error text. */
