@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { type CallerPermits, MAX_ROWS_WITHOUT_KEY, pause, toRetrySeconds } from '#gate/gate.ts'
+import { type CallerPermits, createPermits, MAX_ROWS_WITHOUT_KEY, pause, toRetrySeconds } from '#gate/gate.ts'
 import { type AddressLimits, listNetworks } from '#gate/networks.ts'
 import type { Queues } from '#gate/queues.ts'
 import type { Clock } from '#time/clock.ts'
@@ -33,19 +33,23 @@ export function counted(
   return listNetworks(network).at(-1) ?? network
 }
 
-/** The plan of a visitor. Each thousand rows of a file count as one more visit, and wait until one is allowed. */
-export function planOfVisitor(
-  { addresses }: Pick<ExplorerGate, 'addresses'>,
-  { client }: Pick<Exchange, 'client'>,
-  clock: Pick<Clock, 'sleep'>,
-): CallerPermits['plan'] {
-  const network = client?.network
-  return {
-    require: () => undefined,
-    mostRows: MAX_ROWS_WITHOUT_KEY,
-    more: async signal => {
-      if (network === undefined) return
-      for (let ms = addresses.visit(network); ms > 0; ms = addresses.visit(network)) await pause(ms, clock, signal)
-    },
+/**
+ * Admits a visitor of a page or a file: counts the visit, and gives the permits of the visitor's network. Each thousand
+ * rows of a file count as one more visit, and wait until one is allowed. Throws 'rate_limited' and 'unavailable'.
+ */
+export function admitVisitor(
+  gate: ExplorerGate,
+  exchange: Pick<Exchange, 'client'>,
+  { as, clock }: { readonly as: 'visit' | 'refresh'; readonly clock: Pick<Clock, 'sleep'> },
+): CallerPermits {
+  const key = counted(gate, exchange, as)
+  gate.queues.visitors.check(key)
+  const network = exchange.client?.network
+  const more = async (signal: AbortSignal): Promise<void> => {
+    if (network === undefined) return
+    for (let ms = gate.addresses.visit(network); ms > 0; ms = gate.addresses.visit(network))
+      await pause(ms, clock, signal)
   }
+  const plan = { require: () => undefined, mostRows: MAX_ROWS_WITHOUT_KEY, more }
+  return createPermits(gate.queues, { key, plan, isVisitor: true })
 }

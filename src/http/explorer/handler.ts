@@ -1,11 +1,10 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { LANGUAGE_TAG, selectLanguage } from '#actions/request/options.ts'
-import { findNear, type Near } from '#explorer/find/near.ts'
-import { formatRoot, toHref } from '#explorer/links.ts'
-import type { Site } from '#explorer/page.ts'
+import { findNear, type Near } from '#explorer/find/search.ts'
+import { toHref } from '#explorer/links.ts'
+import type { Lang, Site } from '#explorer/page.ts'
 import { type Document, type PageRequest, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
-import { createPermits, MAX_ROWS_WITHOUT_KEY } from '#gate/gate.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
@@ -13,12 +12,16 @@ import { codes } from '../codes.ts'
 import { PAGE_POLICY, redirect } from '../documents.ts'
 import { type Exchange, type Handler, parseTarget } from '../exchange.ts'
 import { failureFields, failureReply, type Reply, textReply } from '../reply.ts'
-import { counted, type ExplorerGate } from './gate.ts'
+import { admitVisitor, type ExplorerGate } from './gate.ts'
 
 const ZH = /^\/zh(?=\/|$)/
 
 /** Headers that proxies add. With them, only the proxy knows the address that visitors see. */
 const PROXIED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
+
+/** The relative path from a page to the root of the service. */
+const formatRoot = (lang: Lang, path: string): string =>
+  '../'.repeat(path.split('/').length - 2 + (lang === 'zh' ? 1 : 0))
 
 /** Language and page of an address. */
 export function parsePageRequest({ path, request }: Exchange, site: Site): Omit<PageRequest, 'now'> {
@@ -106,7 +109,7 @@ const getPageHeight = (page: Document): number =>
 
 /** Pages for people: without a key, within the visits of a network, with permits for visitors. */
 export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) {
-  const { site, queues } = options
+  const { site } = options
   /** Suggestions for names that were not found. */
   const nearTo = new WeakMap<Failure, Near>()
   const kept = createPageCache(deps.clock)
@@ -114,14 +117,12 @@ export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { read
     // The script of an open page sends the height of the event that caused a refresh.
     const announced = exchange.request.headers.get('x-live-height')
     const least = announced === null ? undefined : Number(/^\d{1,15}$/.exec(announced)?.[0] ?? 0)
-    const key = counted(options, exchange, least === undefined ? 'visit' : 'refresh')
-    queues.visitors.check(key)
+    const as = least === undefined ? 'visit' : 'refresh'
+    const permits = admitVisitor(options, exchange, { as, clock: deps.clock })
     const to = findRedirect(exchange)
     if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
     const request = parsePageRequest(exchange, site)
-    // Visits are not exports, so they have no plan.
-    const plan = { more: async () => undefined, require: () => undefined, mostRows: MAX_ROWS_WITHOUT_KEY }
-    const running = { signal, acquire: createPermits(queues, { key, plan, isVisitor: true }).store(signal) }
+    const running = { signal, acquire: permits.store(signal) }
     const make = async (): Promise<Document> => {
       try {
         return await showPage(deps, { ...request, now: deps.clock.now() }, running)

@@ -9,7 +9,6 @@ import { findRoute } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import { Failure } from '#failure/failure.ts'
-import { createPermits } from '#gate/gate.ts'
 import { takeStreamPermit } from '#gate/queues.ts'
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
@@ -24,7 +23,7 @@ import { FEED_TYPE, formatEvent } from '../feed/reply.ts'
 import { findTroubles, measureFreshness } from '../health.ts'
 import { failureFields } from '../reply.ts'
 import { respond } from '../request.ts'
-import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
+import { admitVisitor, counted, type ExplorerGate } from './gate.ts'
 import { explorerHandler, parsePageRequest } from './handler.ts'
 
 const encoder = new TextEncoder()
@@ -100,16 +99,13 @@ const liveHandler =
 const downloadHandler =
   (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site; readonly stallMs: number }): Handler =>
   async (exchange, signal, prolong) => {
-    const { site, queues, stallMs } = options
-    const key = counted(options, exchange, 'visit')
-    queues.visitors.check(key)
+    const { site, stallMs } = options
+    const permits = admitVisitor(options, exchange, { as: 'visit', clock: deps.clock })
     const { path, query, lang } = parsePageRequest(exchange, site)
     const route = findRoute(downloads, path)
     if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const file = route.found
     const { exactName } = file
-    const plan = planOfVisitor(options, exchange, deps.clock)
-    const permits = createPermits(queues, { key, plan, isVisitor: true })
     const running = { signal, acquire: permits.store(signal) }
     // The canonical name of the file's subject, since an owner can be addressed in several ways.
     const id = exactName ? await askAtOneHeight(deps, ({ ask }) => exactName(ask, route.id), running) : route.id
