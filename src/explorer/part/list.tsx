@@ -138,7 +138,7 @@ type FoldedRowsProps<R> = Omit<FirstRowsProps<R>, 'most'> & {
 }
 
 /** A collapsible table within a section. */
-export const FoldedRows = <R,>(props: FoldedRowsProps<R>): Html => {
+export function FoldedRows<R>(props: FoldedRowsProps<R>): Html {
   const { title, most = Number.POSITIVE_INFINITY, isOpen = false, children = '', ...table } = props
   return (
     <details class="inner" open={isOpen}>
