@@ -1,5 +1,5 @@
 import { lowerAddress } from '#chain/names.ts'
-import type { Visit } from './page.ts'
+import type { Lang, Visit } from './page.ts'
 
 /** The address of a page, relative to the current one. `path` is an explorer path, such as `/block/7`. */
 export function toHref(
@@ -10,6 +10,10 @@ export function toHref(
   // The result is neither empty nor a text that a browser takes for a scheme.
   return /^(?:$|\?|[^/?]*:)/.test(href) ? `./${href}` : href
 }
+
+/** The relative path from a page to the root of the service. */
+export const formatRoot = (lang: Lang, path: string): string =>
+  '../'.repeat(path.split('/').length - 2 + (lang === 'zh' ? 1 : 0))
 
 /** The page path of a thing. Names on the chain may contain any character. */
 export const formatPagePath = (kind: PageKind, id: string | number): string => `/${kind}/${encodeURIComponent(id)}`

@@ -209,6 +209,8 @@ function SubAccounts({ visit, account, rows, total }: SubAccountsProps): Html {
   )
 }
 
+type AccountDetail = AnswerOf<typeof getAccountDetail>
+
 type Item = AccountDetail['groups'][string]['items'][number]
 
 /** Maximum number of permissions, of groups, and of items of each, on a page. */

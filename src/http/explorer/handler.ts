@@ -1,8 +1,8 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { LANGUAGE_TAG, selectLanguage } from '#actions/request/options.ts'
 import { findNear, type Near } from '#explorer/find/search.ts'
-import { toHref } from '#explorer/links.ts'
-import type { Lang, Site } from '#explorer/page.ts'
+import { formatRoot, toHref } from '#explorer/links.ts'
+import type { Site } from '#explorer/page.ts'
 import { type Document, type PageRequest, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
@@ -18,10 +18,6 @@ const ZH = /^\/zh(?=\/|$)/
 
 /** Headers that proxies add. With them, only the proxy knows the address that visitors see. */
 const PROXIED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
-
-/** The relative path from a page to the root of the service. */
-const formatRoot = (lang: Lang, path: string): string =>
-  '../'.repeat(path.split('/').length - 2 + (lang === 'zh' ? 1 : 0))
 
 /** Language and page of an address. */
 export function parsePageRequest({ path, request }: Exchange, site: Site): Omit<PageRequest, 'now'> {
