@@ -11,12 +11,6 @@ export function toHref(
   return /^(?:$|\?|[^/?]*:)/.test(href) ? `./${href}` : href
 }
 
-/** The address of a page for search engines: absolute if the service's own address is known. */
-export const lastingHref = (
-  { origin, isOriginKnown, root, lang }: Pick<Visit, 'origin' | 'isOriginKnown' | 'root' | 'lang'>,
-  path: string,
-): string => (isOriginKnown ? new URL(toHref({ root: './', lang }, path), origin).href : toHref({ root, lang }, path))
-
 /** The relative path from a page to the root of the service. */
 export const formatRoot = (lang: Lang, path: string): string =>
   '../'.repeat(path.split('/').length - 2 + (lang === 'zh' ? 1 : 0))
@@ -34,16 +28,6 @@ export const pathOfBalance = (owner: string, token: string): string =>
   `${formatPagePath('account', owner)}/${encodeURIComponent(token)}`
 
 export const pathOfStorage = (contract: string): string => `${formatPagePath('contract', contract)}/storage`
-
-/** The URL of the API call with the data of a page. */
-export function formatApiUrl(
-  { root, site }: Pick<Visit, 'root' | 'site'>,
-  { module, action }: { readonly module: string; readonly action: string },
-  given: Readonly<Record<string, string>>,
-): string {
-  const key = site.testKey === undefined ? {} : { apikey: site.testKey }
-  return `${root}api/?${new URLSearchParams({ module, action, ...given, ...key })}`
-}
 
 /** The pages of lists, in display order. */
 export const LISTS = [

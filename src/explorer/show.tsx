@@ -8,10 +8,10 @@ import { lowerAddress } from '#chain/names.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure, type FailureKind } from '#failure/failure.ts'
 import { downloads } from './download/downloads.ts'
-import type { Near } from './find/near.ts'
+import type { Near } from './find/search.ts'
 import { type FormField, inWordsOfPage } from './format/field.ts'
 import { findRoute, toHref } from './links.ts'
-import type { Html, Lang, PageContent, Redirect, Site, Visit } from './page.ts'
+import type { Html, Lang, PageContent, Redirect, Visit } from './page.ts'
 import { pages } from './pages.ts'
 import { type Frame, Layout, type PageCall } from './part/layout.tsx'
 import { formatSearch, lastInstead, pathOfPage } from './part/list.tsx'
@@ -120,18 +120,10 @@ export function notFoundIfImpossible(
 }
 
 /** The request of a visitor: a path without language and prefix, and its parameters. */
-export type PageRequest = {
-  readonly site: Site
-  readonly root: string
-  readonly home?: string
-  readonly lang: Lang
-  readonly origin: string
-  readonly isOriginKnown: boolean
-  readonly path: string
-  readonly query: URLSearchParams
-  /** Milliseconds since 1970. */
-  readonly now: number
-}
+export type PageRequest = Pick<
+  Visit,
+  'site' | 'root' | 'home' | 'lang' | 'origin' | 'isOriginKnown' | 'path' | 'query' | 'now'
+>
 
 /** A page to send, and the height of its data; `type` if it is not HTML. */
 export type Document = { readonly text: string; readonly height?: number; readonly type?: string } | Redirect

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import baseStyle from '#explorer/asset/base.css' with { type: 'text' }
 import cardsStyle from '#explorer/asset/cards.css' with { type: 'text' }
-import codeStyle from '#explorer/asset/code.css' with { type: 'text' }
 import copyScript from '#explorer/asset/copy.js' with { type: 'text' }
 import detailsStyle from '#explorer/asset/details.css' with { type: 'text' }
 import figuresStyle from '#explorer/asset/figures.css' with { type: 'text' }
@@ -9,7 +8,6 @@ import formsStyle from '#explorer/asset/forms.css' with { type: 'text' }
 import frameStyle from '#explorer/asset/frame.css' with { type: 'text' }
 import liveScript from '#explorer/asset/live.js' with { type: 'text' }
 import liveWorkerScript from '#explorer/asset/live-worker.js' with { type: 'text' }
-import plotsStyle from '#explorer/asset/plots.css' with { type: 'text' }
 import plotsScript from '#explorer/asset/plots.js' with { type: 'text' }
 import previewPicture from '#explorer/asset/preview.png' with { type: 'file' }
 import printStyle from '#explorer/asset/print.css' with { type: 'text' }
@@ -56,7 +54,7 @@ export function pageAssets(): Assets {
   // General files come before specific ones: of two rules of equal specificity the later one wins.
   const styles = [
     ...[baseStyle, frameStyle, cardsStyle, textsStyle, rowsStyle, formsStyle],
-    ...[stackedStyle, figuresStyle, plotsStyle, detailsStyle, codeStyle, printStyle],
+    ...[stackedStyle, figuresStyle, detailsStyle, printStyle],
   ]
   const made = {
     worker,

@@ -87,10 +87,11 @@ test.each([
   expect(figuresIn(table).map(Number)).toEqual(counts.toReversed())
 })
 
-/** Filters with which an account's page has no plot of all records, and one without rows. */
+/** Filters with which an account's page has no plot of all records, one without rows, and one that no row can pass. */
 const ACCOUNT = [
   ...['direction=in', 'counterparty=user_009', 'token=iost', 'func_name=token.iost%2Ftransfer', 'failed=1'],
   ...['from=2026-11-20', 'to=2026-11-21', 'start_block=7', 'end_block=4000', 'from=2026-11-01&to=2026-11-02'],
+  'token=iost&failed=1',
 ]
 const CONTRACT = ['counterparty=admin', 'failed=1', 'from=2026-11-20', 'end_block=4000', 'action_name=issue&failed=1']
 

@@ -120,16 +120,6 @@ test('explorer in a browser: times are shown in UTC or in the local time zone, a
   await page.close()
 })
 
-test('explorer in a browser: a page of an account that is out of date says so with any filter, also without rows', async () => {
-  await using late = servedBehind('/', await explorerOn({ isKeyless: true, now: () => Date.now() }))
-  const page = await browser.open()
-  for (const query of ['', 'direction=in', 'token=iost&failed=1']) {
-    await page.go(`${late.url}account/busyhub?${query}`)
-    await page.until(`${STATE} === 'stale'`)
-  }
-  await page.close()
-})
-
 /** Notes heights for which pages are fetched, and counts streams. With `isRefused` no stream opens. */
 function watchPages(service: Service, isRefused: boolean) {
   const asked = { told: [] as string[], open: 0, ever: 0 }

@@ -5,9 +5,8 @@ import { createAddressLimits } from '#gate/networks.ts'
 import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { readWholeCsv } from '../support/read-csv.ts'
-import { brokenOf, crawl } from './crawl.ts'
 import { expectCells, expectFile, fileCells, fileOf } from './expect-files.ts'
-import { choosePages, inChinese, samplePaths } from './samples.ts'
+import { choosePages, samplePaths } from './samples.ts'
 import { type Explorer, explorerOn, HTML, listenAlone } from './served.ts'
 
 const explorer = await explorerOn({ isKeyless: true })
@@ -31,6 +30,7 @@ test('downloads: every file matches the rows of its list of the API, cell by cel
 const since = (file: string, days: readonly string[], separator = '?') =>
   days.map(day => `${file}${separator}from=${day}`)
 const USUAL = ['2026-11-15', '2026-10-23', '2026-11-01', '2026-01-01']
+const SUB_ACCOUNTS = ['../account/admin/sub-accounts.csv', ...since('../account/admin/sub-accounts.csv', USUAL)]
 
 test.each([
   // A list without a range of time is offered as a whole, whatever the address of its page.
@@ -44,15 +44,16 @@ test.each([
   // The usual periods that have rows, with the filters of the page, and those of its other list.
   [
     '/account/admin?token=iost&page=2&from=2026-11-20',
-    [
-      ...since('../account/admin/records.csv?token=iost', ['2026-11-20', ...USUAL], '&'),
-      ...['../account/admin/sub-accounts.csv', ...since('../account/admin/sub-accounts.csv', USUAL)],
-    ],
+    [...since('../account/admin/records.csv?token=iost', ['2026-11-20', ...USUAL], '&'), ...SUB_ACCOUNTS],
   ],
   // An empty list offers no file, and a searched one only what fits for certain.
   ['/account/0', []],
   ['/account/busyhub?token=iost&failed=1', []],
   ['/account/busyhub?direction=out&token=iost', []],
+  [
+    '/account/admin?direction=out&token=iost',
+    ['../account/admin/records.csv?direction=out&token=iost', ...SUB_ACCOUNTS],
+  ],
 ])('downloads: %s offers %j', async (path, files) => {
   const { links } = await explorer.visit(path)
   const found = links.map(({ href }) => href).filter(href => href.includes('.csv'))
@@ -145,22 +146,6 @@ test('downloads: what is offered while the load is far behind works, too', async
     expect([path, response.status]).toEqual([path, 200])
     await response.body?.cancel()
   }
-})
-
-test('downloads: a searched list offers a file if it fits for certain, and an empty one none', async () => {
-  const paths = ['direction=out&token=iost', 'from=2026-11-01&to=2026-11-02'].map(each => `/account/admin?${each}`)
-  const files = await offeredBy(explorer, paths)
-  expect(files.filter(each => each.includes('records.csv')).length).toBe(1)
-})
-
-test('downloads: without a test key every link of every page works, also behind prefixes', async () => {
-  const paths = choosePages(await samplePaths(explorer), SOAK ? 6 : 1)
-  expect(brokenOf(await crawl({ explorer, from: [...paths, ...inChinese(paths)], most: SOAK ? 6 : 1 }))).toEqual([])
-  const from = ['/account/admin', '/zh/contract/gas.iost', '/token/contribute']
-  const behind = await explorerOn({ isKeyless: true, basePath: '/iost' })
-  const crawled = await crawl({ explorer: behind, basePath: '/iost', seenAt: '/proxy/iost', from, most: 3 })
-  expect(crawled.filter(({ path, status }) => path.includes('.csv') && status === 200).length).toBeGreaterThan(3)
-  expect(crawled.some(({ path }) => path.startsWith('/api/'))).toBe(false)
 })
 
 test('downloads: the file of a contract is the same with and without the prefix in its address', async () => {

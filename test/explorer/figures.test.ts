@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { sum } from '#chain/amount.ts'
 import { signed } from '#explorer/format/amount.ts'
 import { oracle } from '../support/nodes/recording.ts'
 import { seeded } from '../support/seeded.ts'
@@ -207,17 +206,4 @@ test('/token: says who may transfer it', async () => {
     seen.add(told)
   }
   expect(seen.size).toBeGreaterThan(1)
-})
-
-test('/statistics: the IOST moved in a day are those transferred, issued and destroyed, as the titles say', async () => {
-  const all = await explorer.list('base/get-daily-statistics')
-  const own = await explorer.list('base/get-daily-statistics', { token: 'iost' })
-  const parts = own.map(({ volume, issued, destroyed }) => sum(volume, sum(issued, destroyed)))
-  expect(all.map(({ iost_moved }) => iost_moved)).toEqual(parts)
-  expect(own.some(({ issued }) => issued !== '0')).toBe(true)
-  for (const path of ['/statistics', '/statistics/iost_moved']) {
-    const [en, zh] = await explorer.visitBoth(path)
-    expect(en.text).toContain('IOST moved, with issued and destroyed')
-    expect(zh.text).toContain('IOST 变动总额（含增发与销毁）')
-  }
 })

@@ -256,6 +256,8 @@ test('visits: a network address that opened too many pages gets none, and is tol
 
 test.each([
   ['/wealth', 'Share of circulating supply'],
+  ['/statistics', 'IOST moved, with issued and destroyed'],
+  ['/zh/statistics/iost_moved', 'IOST 变动总额（含增发与销毁）'],
   ['/token/iost', 'Available balances by share of the supply'],
   // Bars say whether they show the free or the used part.
   ['/account/busyhub', /Gas left.*% left.*RAM used \(bytes\).*% used/],

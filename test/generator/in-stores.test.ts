@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:te
 import type { ProofLevel } from '#chain/block.ts'
 import type { Store } from '#store/port.ts'
 import { exampleSuite } from '../actions/examples.ts'
-import { downloadSuite } from '../explorer/generated-downloads.ts'
-import { pageSuite } from '../explorer/generated-pages.ts'
+import { explorerSuite } from '../explorer/generated.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
@@ -46,8 +45,7 @@ function asked(store: () => Store, isWhole: boolean, end?: number): void {
   describe('inflation', () => inflationSuite(store, end))
   if (!isWhole) return
   describe('receivers of inflation', () => receiverSuite(store, RECEIVERS))
-  describe('pages', () => pageSuite(store))
-  describe('downloads', () => downloadSuite(store))
+  describe('explorer', () => explorerSuite(store))
 }
 
 // The texts of the busy chain are proved, too, since it contains every kind of transaction.

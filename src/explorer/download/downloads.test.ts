@@ -2,11 +2,10 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Exact, RawJson } from '#chain/json.ts'
 import { dayOfDate, startOfDay } from '#chain/time.ts'
-import { usualPeriods } from '../format/period.ts'
 import type { Visit } from '../page.ts'
+import { findWorkingPeriods, usualPeriods } from '../part/files.tsx'
 import { accountRecords, blockFile, tokenMovements } from './downloads.ts'
 import { MAX_ROWS, textCell } from './file.ts'
-import { findWorkingPeriods } from './working-periods.ts'
 
 const FORMULA = '=HYPERLINK("https://elsewhere.example","x")'
 

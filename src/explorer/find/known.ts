@@ -18,9 +18,6 @@ import type { Visit } from '../page.ts'
 export const ifFound = <T>(answer: Promise<T>): Promise<T | undefined> =>
   unless(['not_found', 'loading', 'bad_request'], answer)
 
-/** The answer for a part of a page; undefined: it is not known yet. */
-export const ifKnown = <T>(answer: Promise<T>): Promise<T | undefined> => unless(['loading', 'unavailable'], answer)
-
 /**
  * The canonical name of one owner: a contract's id may be given without its prefix. Throws the failures of
  * get-account-balance, so a list of names, which some actions accept, is refused.

@@ -2,10 +2,11 @@ import { getTokenDetail } from '#actions/get-token.ts'
 import { getTransactionRecords, getTransactions } from '#actions/get-transaction.ts'
 import { fromUnits, parseUnits } from '#chain/amount.ts'
 import { AMOUNT_AT, argumentsAsRead, partsOfFuncName } from '#chain/effects.ts'
+import { unless } from '#failure/failure.ts'
 import { listNftMovements, listTokenMovements, type TokenMovement, type TransactionMovement } from '../format/record.ts'
 import { isDelayed, type TransactionDetail } from '../format/transaction.ts'
 import type { Visit } from '../page.ts'
-import { ifFound, ifKnown } from './known.ts'
+import { ifFound } from './known.ts'
 
 type MovedRowsVisit = Pick<Visit, 'ask'>
 
@@ -19,7 +20,7 @@ export async function readTransactionMovements(
 ): Promise<ReadonlyMap<string, readonly TransactionMovement[] | undefined>> {
   if (transactions.length === 0) return new Map()
   const tx_hashes = transactions.map(({ hash }) => hash).join(',')
-  const known = await ifKnown(visit.ask(getTransactionRecords, { tx_hashes }))
+  const known = await unless(['loading', 'unavailable'], visit.ask(getTransactionRecords, { tx_hashes }))
   const rows = Map.groupBy(known?.records ?? [], ({ tx_hash }) => tx_hash)
   return new Map(
     await Promise.all(

@@ -1,4 +1,4 @@
-import { fromUnits, parseUnits, trimZeros } from '#chain/amount.ts'
+import { fromUnits, trimZeros } from '#chain/amount.ts'
 import { isBasePlace } from '#chain/base-transaction.ts'
 
 /** A decimal with thousands separators and without trailing zeros. */
@@ -42,9 +42,15 @@ export const countDecimals = (numbers: readonly (string | number)[]): number =>
 const DECIMALS = 18
 
 /** A decimal in units of 10^-18. */
-export function toUnits(decimal: string): bigint {
+function toUnits(decimal: string): bigint {
   const [integral = '0', fraction = ''] = decimal.split('.')
   return BigInt(integral + fraction.slice(0, DECIMALS).padEnd(DECIMALS, '0'))
+}
+
+/** Rows by a decimal of each, in descending order. The sort is stable. */
+export function sortByDecimal<R>(rows: readonly R[], read: (row: R) => string | number): readonly R[] {
+  const keyed = rows.map(row => ({ row, key: toUnits(String(read(row))) }))
+  return keyed.sort((one, other) => (one.key === other.key ? 0 : one.key < other.key ? 1 : -1)).map(({ row }) => row)
 }
 
 export const sumDecimals = (decimals: readonly string[]): string =>
@@ -79,49 +85,10 @@ export const counted = (count: number | string, one: string): string =>
 export const ownTransactions = (number: number, count: number): number =>
   isBasePlace({ height: number, tx: 0 }) ? Math.max(0, count - 1) : count
 
-/** The fields of a block that determine the rate. */
-type Made = { readonly number: string | number; readonly time: string; readonly tx_count: number }
-
-/**
- * Transactions per second between the first and the last of some consecutive blocks, newest first, with one
- * decimal. The base transaction of each block does not count. undefined: no time passed.
- */
-export function computeRate(blocks: readonly Made[]): string | undefined {
-  const [newest] = blocks
-  const oldest = blocks.at(-1)
-  if (newest === undefined || oldest === undefined) return undefined
-  const seconds = Number((BigInt(newest.time) - BigInt(oldest.time)) / 1_000_000n) / 1_000
-  if (seconds <= 0) return undefined
-  const made = blocks
-    .slice(0, -1)
-    .reduce((sum, { number, tx_count }) => sum + ownTransactions(Number(number), tx_count), 0)
-  return (made / seconds).toFixed(1)
-}
-
 type Balance = {
   readonly balance: string
   readonly frozen_balance: { readonly total: string }
   readonly vote_balance: { readonly total: string }
-}
-
-/** Gas of a pledge of one IOST, at most. */
-const GAS_PER_IOST = 300_000n
-const IOST_DECIMALS = 8
-
-/** The gas of an account: its limit, and the pledges that the account made. */
-export type PledgedGas = {
-  readonly limit: string
-  readonly pledged_info: readonly { readonly pledger: string; readonly amount: string }[]
-}
-
-/** The IOST that others pledged for the gas of an account: its limit names the sum of all pledges for it. */
-export function sumPledgesOfOthers(account: string, { limit, pledged_info }: PledgedGas): string {
-  const all = (parseUnits(limit, IOST_DECIMALS) ?? 0n) / GAS_PER_IOST
-  const own = pledged_info.filter(({ pledger }) => pledger === account)
-  return fromUnits(
-    own.reduce((rest, { amount }) => rest - (parseUnits(amount, IOST_DECIMALS) ?? 0n), all),
-    IOST_DECIMALS,
-  )
 }
 
 /** The IOST that an owner pledged for gas, the total of the rich list, and the sum of both. */

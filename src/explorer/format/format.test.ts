@@ -1,11 +1,21 @@
 import { expect, test } from 'bun:test'
 import { dayOfDate, startOfDay } from '#chain/time.ts'
-import { countDecimals, firstDue, formatPercent, grouped, isLong, signed, splitNumber, sumDecimals } from './amount.ts'
+import {
+  countDecimals,
+  firstDue,
+  formatPercent,
+  grouped,
+  isLong,
+  signed,
+  sortByDecimal,
+  splitNumber,
+  sumDecimals,
+} from './amount.ts'
 import { createAxis, datesLabelled, extentOfLevels, formatAxisLabels } from './axis.ts'
 import { byAction, type CallTree, nested, type ShownReceipt } from './calls.ts'
 import { ACCOUNT_FIELDS, CONTRACT_FIELDS, inWordsOfPage, RANGE_FIELDS } from './field.ts'
 import { failureWords, findFailedAction } from './outcome.ts'
-import { getNextDate, parsePeriod } from './period.ts'
+import { parsePeriod } from './period.ts'
 import { listNftMovements } from './record.ts'
 import { hasDaysOfReturn } from './state.ts'
 import { cutText, oneLine, shortened, visible } from './text.ts'
@@ -42,6 +52,11 @@ test('countDecimals, splitNumber, isLong: decimals are less important from 1,000
   expect(splitNumber('−1,234.5')).toEqual({ whole: '−1,234', fraction: '.5' })
   expect(splitNumber('42')).toEqual({ whole: '42', fraction: '' })
   expect(['1,234', '−1,000', '999', '0'].map(isLong)).toEqual([true, true, false, false])
+})
+
+test('sortByDecimal: rows are sorted by all digits of a figure, largest first, and equal ones keep their order', () => {
+  const rows = ['1.5', '-0.5', '9007199254740993.00000001', '10', '9007199254740993', '-0.25', '10.0']
+  expect(sortByDecimal(rows, row => row).map(row => rows.indexOf(row))).toEqual([2, 4, 3, 6, 0, 5, 1])
 })
 
 test.each([
@@ -150,10 +165,6 @@ test.each([
   ['start_date=&end_date=', '2026-10-23', '2026-11-21'],
 ])('parsePeriod: %j is the period from %s to %s', (query, start_date, end_date) => {
   expect(parsePeriod({ at, query: new URLSearchParams(query) })).toEqual({ start_date, end_date })
-})
-
-test('getNextDate: the next day, also in another month and year', () => {
-  expect(['2026-12-31', '2024-02-28'].map(getNextDate)).toEqual(['2027-01-01', '2024-02-29'])
 })
 
 test('hasDaysOfReturn: an annual return needs 30 days of rewards', () => {

@@ -60,37 +60,6 @@ export function listAdjacentPeriods(
   }
 }
 
-export function getNextDate(date: string): string {
-  return formatDate((dayOfDate(date) ?? 0) + 1)
-}
-
-/** A common period: its name, and its first and last day. Without a last day it goes up to the last block. */
-export type UsualPeriod = { readonly name: Text; readonly from: string; readonly to?: string }
-
-/** Last 7 and 30 days, this and last month, this and last year, by the day of the last block. */
-export function usualPeriods({ at }: Pick<Visit, 'at'>): readonly UsualPeriod[] {
-  const today = formatDate(toDay(at.time))
-  const year = Number(today.slice(0, 'yyyy'.length))
-  const since = (from: string, name: Text): UsualPeriod => ({ name, from })
-  const last = (days: number): UsualPeriod =>
-    since(getRecentPeriod({ at }, days).start_date, { en: `Last ${days} days`, zh: `近 ${days} 天` })
-  const dayBefore = (date: string): string => formatDate(Math.max(0, (dayOfDate(date) ?? 0) - 1))
-  const thisMonth = `${today.slice(0, 'yyyy-mm'.length)}-01`
-  const endOfLastMonth = dayBefore(thisMonth)
-  return [
-    last(7),
-    last(30),
-    since(thisMonth, { en: 'This month', zh: '本月' }),
-    {
-      name: { en: 'Last month', zh: '上月' },
-      to: endOfLastMonth,
-      from: `${endOfLastMonth.slice(0, 'yyyy-mm'.length)}-01`,
-    },
-    since(`${year}-01-01`, { en: 'This year', zh: '今年' }),
-    { name: { en: 'Last year', zh: '去年' }, from: `${year - 1}-01-01`, to: `${year - 1}-12-31` },
-  ]
-}
-
 /** The steps of a history as parameters of the API: their length, and the first day. */
 export type Steps = {
   readonly step: Step
@@ -167,9 +136,3 @@ export const toDailySeries = (
   name: FigureName,
 ): readonly { readonly date: string; readonly value: string }[] =>
   days.map(day => ({ date: day.date, value: String(day[name]) }))
-
-/** The message that no days match. Later days may exist on the chain and not be loaded yet. */
-export const noDays = ({ at: { height } }: Pick<Visit, 'at'>): Text => ({
-  en: `No block up to ${height} is of these days.`,
-  zh: `截至区块 ${height}，这些日期没有区块。`,
-})

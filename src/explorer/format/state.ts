@@ -1,5 +1,4 @@
 import type { Text } from '#actions/define.ts'
-import { isContractId } from '#chain/names.ts'
 import type { PageKind } from '../links.ts'
 import type { Lang } from '../page.ts'
 import { visible } from './text.ts'
@@ -50,13 +49,6 @@ export function describeTransferability({ can_transfer, only_issuer_can_transfer
   return only_issuer_can_transfer
     ? { en: "Only with the issuer's permission", zh: '须发行者授权' }
     : { en: 'Allowed', zh: '允许' }
-}
-
-/** The kind of an owner. Apart from registered accounts, tokens can be given to other texts, too. */
-export function ownerKind(owner: string, isAccount: boolean): Text {
-  if (isAccount) return { en: 'Account', zh: '账户' }
-  if (isContractId(owner)) return { en: 'Contract assets', zh: '合约资产' }
-  return owner === '0' ? { en: 'Owner', zh: '持有者' } : { en: 'Public key or name', zh: '公钥或名称' }
 }
 
 /** Text of the footer for data from a node. `height`: the node's last irreversible block, if the data are as of it. */

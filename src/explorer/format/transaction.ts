@@ -50,7 +50,7 @@ export function limitText({ token, value }: SpendingLimit, say: (text: Text) => 
 /** Longest name or figure that is written in full. */
 const MAX = 64
 
-const written = (text: string): string =>
+const shortenText = (text: string): string =>
   cutText(text, MAX).isWhole ? visible(text) : visible(shortened(cutText(text, 2 * MAX).text))
 
 /** What an owner holds. `name`: safe to display. */
@@ -82,10 +82,10 @@ export function describeTransaction(
 ): Text {
   const outcome = code === undefined ? { en: 'Waiting for a block', zh: '等待打包' } : describeOutcome(code)
   const moved = describeMovements(movements ?? [])
-  const by = written(publisher)
+  const by = shortenText(publisher)
   return {
-    en: `${written(outcome.en)}: ${moved === undefined ? `by ${by}` : moved.en}. Transaction ${hash} of the IOST chain.`,
-    zh: `${written(outcome.zh)}：${moved === undefined ? `由 ${by} 发布` : moved.zh}。IOST 交易 ${hash}。`,
+    en: `${shortenText(outcome.en)}: ${moved === undefined ? `by ${by}` : moved.en}. Transaction ${hash} of the IOST chain.`,
+    zh: `${shortenText(outcome.zh)}：${moved === undefined ? `由 ${by} 发布` : moved.zh}。IOST 交易 ${hash}。`,
   }
 }
 
@@ -101,14 +101,14 @@ function describeMovements([first, ...others]: readonly TransactionMovement[]): 
 function describeMovement(movement: TransactionMovement): Text {
   const { from, to } = movement
   const moved = describeThing(movement)
-  const [giver, receiver] = [written(from), written(to)]
+  const [giver, receiver] = [shortenText(from), shortenText(to)]
   if (from === '') return { en: `${moved} issued to ${receiver}`, zh: `向 ${receiver} 发行 ${moved}` }
   if (to === '') return { en: `${moved} of ${giver} destroyed`, zh: `${giver} 销毁 ${moved}` }
   return { en: `${moved} from ${giver} to ${receiver}`, zh: `${giver} 向 ${receiver} 转出 ${moved}` }
 }
 
 function describeThing(movement: TransactionMovement): string {
-  if (!('collection' in movement)) return `${grouped(movement.amount)} ${written(movement.token)}`
+  if (!('collection' in movement)) return `${grouped(movement.amount)} ${shortenText(movement.token)}`
   const { collection, nft } = movement
-  return nft === undefined ? `NFT ${written(collection)}` : `NFT ${written(collection)} #${written(nft)}`
+  return nft === undefined ? `NFT ${shortenText(collection)}` : `NFT ${shortenText(collection)} #${shortenText(nft)}`
 }

@@ -9,10 +9,9 @@ import { isNarrowed, pathOfBalance } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Amount, Change, None, When } from '../part/amount.tsx'
 import { BalanceOverTime, balanceSince, firstChange } from '../part/balance.tsx'
-import { ListCard, pageGiven } from '../part/list.tsx'
+import { alignNumbers, ListCard, pageGiven } from '../part/list.tsx'
 import { Heading, Name, Owner } from '../part/name.tsx'
 import { Facts } from '../part/section.tsx'
-import { alignNumbers } from '../part/table.tsx'
 import { ChainText } from '../part/text.tsx'
 
 /** An owner's balance of a token: its beginning, its course, and every change. */

@@ -1,15 +1,19 @@
 /** @jsxImportSource @kitajs/html */
 import { getBlockDetail, getBlockTx } from '#actions/get-block.ts'
+import { getTransactions } from '#actions/get-transaction.ts'
+import { readTransactionMovements } from '../find/movements.ts'
 import { counted, grouped, ownTransactions } from '../format/amount.ts'
 import { ofNodeBeyond } from '../format/state.ts'
-import { visible } from '../format/text.ts'
+import { actionText, shortened, visible } from '../format/text.ts'
 import { absolute, formatIso } from '../format/time.ts'
+import type { TransactionDetail } from '../format/transaction.ts'
 import { formatPagePath, isNarrowed, toHref } from '../links.ts'
-import type { Html, Page, Props } from '../page.ts'
+import type { Html, Page, Props, Visit } from '../page.ts'
 import { Count, None, Place, When } from '../part/amount.tsx'
-import { Copied, Owner } from '../part/name.tsx'
+import { List, selectPageRows } from '../part/list.tsx'
+import { Copied, Name, Owner } from '../part/name.tsx'
 import { Card, Facts } from '../part/section.tsx'
-import { BlockTransactions } from '../part/transactions.tsx'
+import { MAX_NAMED, Moved, Outcome } from '../part/transactions.tsx'
 
 export const blockPage: Page = {
   path: '/block/{id}',
@@ -100,3 +104,47 @@ const Neighbours = ({ visit, number }: Props<{ number: number }>): Html => (
     )}
   </p>
 )
+
+type BlockTransactionsProps = {
+  readonly visit: Visit
+  /** In the order of the block. */
+  readonly hashes: readonly string[]
+}
+
+/** The requested page of a block's transactions with their actions and movements. */
+async function BlockTransactions({ visit, hashes }: BlockTransactionsProps): Promise<string> {
+  const shown = selectPageRows(visit, hashes).join(',')
+  const found = shown === '' ? [] : (await visit.ask(getTransactions, { tx_hashes: shown })).transactions
+  const transactions = found.flatMap(entry => (entry === null ? [] : [entry.transaction]))
+  const moved = await readTransactionMovements(visit, transactions)
+  return (
+    <List
+      visit={visit}
+      total={hashes.length}
+      rows={transactions}
+      none={{ en: 'No transactions on this page.', zh: '此页没有交易。' }}
+      columns={[
+        ['Transaction', '交易', ({ hash }) => <Name visit={visit} kind="tx" id={hash} />],
+        ['Publisher', '发布者', ({ publisher }) => <Owner visit={visit} id={publisher} />],
+        ['Actions', '方法', row => <Done row={row} />, 'bare'],
+        ['Moved', '代币变动', ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />, 'bare'],
+        ['Status', '状态', ({ tx_receipt }) => <Outcome visit={visit} code={tx_receipt.status_code ?? ''} />, 'end'],
+        ['Gas', 'Gas', ({ tx_receipt }) => <Count value={tx_receipt.gas_usage ?? '0'} />, 'digits'],
+      ]}
+    />
+  )
+}
+
+const Done = ({ row: { actions } }: { readonly row: TransactionDetail }): Html =>
+  actions.length === 0 ? (
+    <None />
+  ) : (
+    <span class="what">
+      {actions.slice(0, MAX_NAMED).map(({ contract, action_name }) => (
+        <bdi class="line" safe>
+          {`${shortened(visible(contract))} ${actionText(action_name)}`}
+        </bdi>
+      ))}
+      {actions.length > MAX_NAMED && <small safe>{`+${actions.length - MAX_NAMED}`}</small>}
+    </span>
+  )

@@ -121,9 +121,13 @@ function Outcome({ visit, found }: Props<{ found: Read | Failure | undefined }>)
 
 /** The answer of nodes for a key that does not exist. */
 const ABSENT = 'null'
+const IS_NOTHING = { en: 'Nodes give null when there is nothing under a key.', zh: '键不存在时，全节点返回 null。' }
+const IS_MAP = {
+  en: 'The key has no value of its own, but it is a map: choose one of its fields.',
+  zh: '该键本身没有值，但它是一个映射，请选择其中的字段。',
+}
 
 function Value({ visit, found }: Props<{ found: Read }>): Html {
-  const { say } = visit
   const { contract, key, field, value, height, fields } = found
   const query = new URLSearchParams({ key, ...(field === undefined ? {} : { field }), raw: '1' })
   return (
@@ -141,19 +145,7 @@ function Value({ visit, found }: Props<{ found: Read }>): Html {
           ['As of block', '截至区块', <Name visit={visit} kind="block" id={height} isWhole />],
         ]}
       />
-      {value === ABSENT && (
-        <p class="none" safe>
-          {fields.length > 0
-            ? say({
-                en: 'The key has no value of its own, but it is a map: choose one of its fields.',
-                zh: '该键本身没有值，但它是一个映射，请选择其中的字段。',
-              })
-            : say({
-                en: 'Nodes give null when there is nothing under a key.',
-                zh: '键不存在时，全节点返回 null。',
-              })}
-        </p>
-      )}
+      {value === ABSENT && <Note visit={visit} text={fields.length > 0 ? IS_MAP : IS_NOTHING} />}
     </Card>
   )
 }

@@ -16,12 +16,12 @@ import { formatPagePath, isNarrowed, PAGING, pathOfStorage, toHref } from '../li
 import type { Html, Page, Props, Redirect, Visit } from '../page.ts'
 import { None, When } from '../part/amount.tsx'
 import { Filters } from '../part/form.tsx'
+import { OwnTokens } from '../part/holdings.tsx'
+import { FirstRows } from '../part/list.tsx'
 import { Heading, Name, Owner } from '../part/name.tsx'
-import { OwnTokens } from '../part/owned.tsx'
 import { Activity } from '../part/plot.tsx'
 import { partGiven, RecordList } from '../part/records.tsx'
 import { Card, Facts, Fold } from '../part/section.tsx'
-import { FirstRows } from '../part/table.tsx'
 import { ChainText, Code, Folded, isRaw, rawText } from '../part/text.tsx'
 
 type CodeAnswer = AnswerOf<typeof getContractCode>

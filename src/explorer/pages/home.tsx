@@ -4,14 +4,14 @@ import { getBlockList } from '#actions/get-block.ts'
 import { getDailyStatistics, getOverview } from '#actions/get-overview.ts'
 import { getTransactionList } from '#actions/get-transaction.ts'
 import { toIso } from '#chain/time.ts'
-import { computeRate, counted, grouped } from '../format/amount.ts'
+import { counted, grouped, ownTransactions } from '../format/amount.ts'
 import { chainDays, type Daily, toDailySeries } from '../format/period.ts'
 import { toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None, Place } from '../part/amount.tsx'
+import { Rows } from '../part/list.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Card, type Fact, Figures } from '../part/section.tsx'
-import { Rows } from '../part/table.tsx'
 import { createBlockTable, createTransactionTable } from '../part/transactions.tsx'
 
 const LATEST = { page: '1', size: '10' } as const
@@ -62,6 +62,25 @@ export const homePage: Page = {
       ),
     }
   },
+}
+
+/** The fields of a block that determine the rate. */
+type Made = { readonly number: string | number; readonly time: string; readonly tx_count: number }
+
+/**
+ * Transactions per second between the first and the last of some consecutive blocks, newest first, with one
+ * decimal. The base transaction of each block does not count. undefined: no time passed.
+ */
+function computeRate(blocks: readonly Made[]): string | undefined {
+  const [newest] = blocks
+  const oldest = blocks.at(-1)
+  if (newest === undefined || oldest === undefined) return undefined
+  const seconds = Number((BigInt(newest.time) - BigInt(oldest.time)) / 1_000_000n) / 1_000
+  if (seconds <= 0) return undefined
+  const made = blocks
+    .slice(0, -1)
+    .reduce((sum, { number, tx_count }) => sum + ownTransactions(Number(number), tx_count), 0)
+  return (made / seconds).toFixed(1)
 }
 
 type Overview = AnswerOf<typeof getOverview>

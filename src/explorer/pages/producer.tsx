@@ -1,6 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import type { Text } from '#actions/define.ts'
+import { DAYS_OF_CHANGE } from '#actions/find/producer-votes.ts'
 import { getAccountAssets } from '#actions/get-account.ts'
+import { getBalances } from '#actions/get-balance.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import {
   getProducerDetail,
@@ -8,25 +11,23 @@ import {
   getProducerVoter,
   getProducerVotes,
 } from '#actions/get-producer.ts'
+import { voterFile } from '../download/downloads.ts'
 import { ifFound } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
-import { counted, formatPercent } from '../format/amount.ts'
+import { counted, formatPercent, sumDecimals } from '../format/amount.ts'
 import { hasDaysOfReturn, profileText } from '../format/state.ts'
 import { visible } from '../format/text.ts'
 import { formatPagePath, isNarrowed } from '../links.ts'
 import type { Html, Page, PageContent, Props, Visit } from '../page.ts'
-import { Amount, Count, None, When } from '../part/amount.tsx'
-import { Copied, Heading, Name } from '../part/name.tsx'
+import { Amount, Change, Count, None, When } from '../part/amount.tsx'
+import { alignNumbers, ListCard, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
+import { Copied, Heading, Name, Owner } from '../part/name.tsx'
 import {
-  askVoters,
-  LatestChanges,
   ProducerStatus,
-  ReceivedRewards,
   type RewardHistory,
   RewardsOverTime,
   rewardsSince,
   type VoteDays,
-  Voters,
   VotesByDay,
 } from '../part/producer.tsx'
 import { Card, Facts, Figures } from '../part/section.tsx'
@@ -292,3 +293,97 @@ const Since = ({ visit, former: { unregistered_at, unregistered_block } }: Props
       </small>
     </>
   )
+
+type ReceivedRewardsProps = {
+  readonly visit: Visit
+  /** Received by the producer. */
+  readonly received: string
+  readonly assets: AnswerOf<typeof getAccountAssets>
+}
+
+/** The rewards that a producer received, and the one that it has not withdrawn yet. */
+function ReceivedRewards({ visit, received, assets }: ReceivedRewardsProps): Html {
+  const { say } = visit
+  const { producer_reward: waiting } = assets.iost
+  const all = <Amount visit={visit} value={received} token="iost" />
+  if (waiting === '0') return all
+  return (
+    <span class="stack">
+      {all as 'safe'}
+      <small>
+        {waiting === null ? (
+          <span safe>{say({ en: 'not yet withdrawn: not known', zh: '尚未领取的无法得知' })}</span>
+        ) : (
+          <>
+            <span safe>{say({ en: 'not yet withdrawn: ', zh: '尚未领取：' })}</span>
+            <Count value={waiting} />
+          </>
+        )}
+      </small>
+    </span>
+  )
+}
+
+/** The change in votes on the last day and over a week. */
+const LatestChanges = ({ visit, days }: Props<{ days: VoteDays }>): Html => (
+  <small>
+    <span class="line">
+      <Change value={days.at(-1)?.change ?? '0'} /> <span safe>{visit.say(formatLastDay(visit, days))}</span>
+    </span>
+    <span class="line">
+      <Change value={sumDecimals(days.slice(-DAYS_OF_CHANGE).map(({ change }) => change))} />{' '}
+      <span safe>{visit.say({ en: 'over 7 days', zh: '近 7 天' })}</span>
+    </span>
+  </small>
+)
+
+/** The name of the last day. If the service is behind, the day of the last block is over. */
+function formatLastDay({ now }: Pick<Visit, 'now'>, days: VoteDays): Text {
+  const today = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length)
+  const last = days.at(-1)?.date ?? today
+  return last === today ? { en: 'today (UTC)', zh: '今日（UTC）' } : { en: `on ${last} (UTC)`, zh: `${last}（UTC）` }
+}
+
+type VoterRow = ReturnType<typeof rankRows<AnswerOf<typeof getProducerVoter>['voters'][number]>>[number] & {
+  readonly held: NonNullable<AnswerOf<typeof getBalances>['balances'][number]> | undefined
+}
+
+type Voting = { readonly rows: readonly VoterRow[]; readonly total: number }
+
+/** The voters of a page's producer, largest first, with their balances. */
+async function askVoters(visit: Visit): Promise<Voting> {
+  const { voters, total } = await visit.ask(getProducerVoter, { producer: visit.id, ...pageGiven(visit) })
+  const accounts = voters.map(({ account }) => account).join(',')
+  const { balances } = voters.length === 0 ? { balances: [] } : await visit.ask(getBalances, { accounts })
+  const rows = rankRows(visit, voters).map((row, at) => ({ ...row, held: balances[at] ?? undefined }))
+  return { rows, total }
+}
+
+type VotersProps = {
+  readonly visit: Visit
+  readonly voting: Voting
+  readonly votes: string
+}
+
+function Voters({ visit, voting: { rows, total }, votes }: VotersProps): Html {
+  return (
+    <ListCard
+      visit={visit}
+      section="voters"
+      title={{ en: 'Voters, largest first', zh: '投票者（按票数降序）' }}
+      file={voterFile}
+      id={visit.id}
+      total={total}
+      rows={rows}
+      none={{ en: 'No voters.', zh: '没有投票者。' }}
+      columns={[
+        RANK_COLUMN,
+        ['Voter', '投票者', row => <Owner visit={visit} id={row.account} />, 'lead'],
+        alignNumbers(rows, ['Votes (IOST)', '所投票数（IOST）', row => row.votes, 'end']),
+        ['Share of votes', '占比', row => <Share part={row.votes} whole={votes} />, 'digits'],
+        alignNumbers(rows, ['Available (IOST)', '可用余额（IOST）', row => row.held?.balance]),
+        alignNumbers(rows, ['Frozen (IOST)', '冻结（IOST）', row => row.held?.frozen_balance]),
+      ]}
+    />
+  )
+}

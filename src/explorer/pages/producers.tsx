@@ -1,31 +1,21 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import type { Text } from '#actions/define.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer.ts'
 import { producerFile } from '../download/downloads.ts'
-import { countDecimals, counted } from '../format/amount.ts'
+import { countDecimals, counted, sortByDecimal } from '../format/amount.ts'
 import { APPROVED, profileText } from '../format/state.ts'
 import { cut, visible } from '../format/text.ts'
-import { isNarrowed } from '../links.ts'
+import { isNarrowed, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Amount, Change, Count, None } from '../part/amount.tsx'
-import {
-  Files,
-  lastInstead,
-  ordered,
-  orderGiven,
-  Pager,
-  pageGiven,
-  pathOfPage,
-  type SortOrder,
-  Sorts,
-  selectPageRows,
-} from '../part/list.tsx'
+import { Files } from '../part/files.tsx'
+import { type Column, lastInstead, Pager, pageGiven, pathOfPage, Rows, selectPageRows } from '../part/list.tsx'
 import { Name } from '../part/name.tsx'
 import { ProducerStatus } from '../part/producer.tsx'
 import { Figures, Note } from '../part/section.tsx'
 import { Share } from '../part/share.tsx'
-import { type Column, Rows } from '../part/table.tsx'
 import { ExternalLink } from '../part/text.tsx'
 
 export const producersPage: Page = {
@@ -36,8 +26,8 @@ export const producersPage: Page = {
     const total = all.length
     const last = lastInstead(visit, pageGiven(visit), { total })
     if (last !== undefined) return { to: pathOfPage(visit, last) }
-    const order = orderGiven(visit, ORDERS)
-    const producers = selectPageRows(visit, order === undefined ? all : ordered(all, order))
+    const { figure } = selectOrder(visit)
+    const producers = selectPageRows(visit, figure === undefined ? all : sortByDecimal(all, figure))
     const approved = all.filter(({ status }) => status === APPROVED).length
     const title = say({ en: 'Producers', zh: '生产者' })
     return {
@@ -66,7 +56,7 @@ export const producersPage: Page = {
           </section>
           <section class="card">
             <Files visit={visit} file={producerFile} total={total} />
-            <Sorts visit={visit} own={{ en: 'Rank', zh: '排名' }} orders={ORDERS} />
+            <Orders visit={visit} />
             <Rows
               visit={visit}
               rows={producers}
@@ -90,13 +80,48 @@ export const producersPage: Page = {
 
 type Row = AnswerOf<typeof getProducerList>['producers'][number]
 
-/** The sort orders of producers, in addition to their rank. */
-const ORDERS: readonly SortOrder<Row>[] = [
+type Order = {
+  /** Its name in the address; `""`: the default. */
+  readonly by: string
+  readonly name: Text
+  /** The decimal by which rows are sorted, in descending order; absent: rows stay in the order of their rank. */
+  readonly figure?: (row: Row) => string | number
+}
+
+const RANK: Order = { by: '', name: { en: 'Rank', zh: '排名' } }
+
+const ORDERS: readonly Order[] = [
+  RANK,
   { by: 'change', name: { en: '7-day change', zh: '近 7 天变化' }, figure: row => row.votes_change_7d },
   { by: 'voters', name: { en: 'Voters', zh: '投票者数' }, figure: row => row.voter_count },
   { by: 'blocks', name: { en: 'Blocks made', zh: '出块数' }, figure: row => row.block_count },
   { by: 'rewards', name: { en: 'Rewards received', zh: '已获奖励' }, figure: row => row.received_award },
 ]
+
+const selectOrder = ({ query }: Pick<Visit, 'query'>): Order => ORDERS.find(({ by }) => by === query.get('by')) ?? RANK
+
+/** Links to the orders of the list. */
+function Orders({ visit }: { readonly visit: Visit }): Html {
+  const { say, path } = visit
+  const selected = selectOrder(visit)
+  return (
+    <nav class="sorts" aria-label={say({ en: 'Order', zh: '排序' })}>
+      <span safe>{say({ en: 'Sort by: ', zh: '排序：' })}</span>
+      {ORDERS.map(order => (
+        <>
+          {' '}
+          <a
+            href={toHref(visit, order.by === '' ? path : `${path}?by=${order.by}`)}
+            aria-current={order === selected ? 'true' : undefined}
+            safe
+          >
+            {say(order.name)}
+          </a>
+        </>
+      ))}
+    </nav>
+  )
+}
 
 /** Rows of a call for all producers, the API's maximum. */
 const SIZE = 500

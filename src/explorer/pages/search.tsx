@@ -48,14 +48,14 @@ export const searchPage: Page = {
   },
 }
 
-const MAX = 8
+const MAX_SUGGESTIONS = 8
 
 /** Suggestions for a text during typing, as lines for the search box. */
 export const suggestPage: Page = {
   path: '/suggest',
   show: async visit => {
     const text = (visit.query.get('text') ?? '').trim()
-    const matches = (await matchesMeant(visit, text)).slice(0, MAX)
+    const matches = (await matchesMeant(visit, text)).slice(0, MAX_SUGGESTIONS)
     const facts = await askFacts(visit, matches)
     return {
       title: '',

@@ -1,19 +1,19 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import type { Text } from '#actions/define.ts'
 import { getDailyStatistics } from '#actions/get-overview.ts'
 import { Failure } from '#failure/failure.ts'
 import { PERIOD_FIELDS } from '../format/field.ts'
-import { chainDays, type Daily, daysGiven, FIGURES, noDays, parsePeriod, toDailySeries } from '../format/period.ts'
+import { chainDays, type Daily, daysGiven, FIGURES, parsePeriod, toDailySeries } from '../format/period.ts'
 import { visible } from '../format/text.ts'
 import { isNarrowed, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Count, Day } from '../part/amount.tsx'
 import { PeriodBar } from '../part/form.tsx'
-import { List, selectPageRows } from '../part/list.tsx'
+import { alignNumbers, List, selectPageRows } from '../part/list.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Anchor, Note } from '../part/section.tsx'
 import { Bar } from '../part/share.tsx'
-import { alignNumbers } from '../part/table.tsx'
 
 /** A plot of each figure over a period. The table of each figure is on its own page. */
 export const statisticsPage: Page = {
@@ -44,6 +44,12 @@ export const statisticsPage: Page = {
     }
   },
 }
+
+/** The message that no days match. Later days may exist on the chain and not be loaded yet. */
+const noDays = ({ at: { height } }: Pick<Visit, 'at'>): Text => ({
+  en: `No block up to ${height} is of these days.`,
+  zh: `截至区块 ${height}，这些日期没有区块。`,
+})
 
 const Lead = ({ visit, last }: Props<{ last: Daily | undefined }>): Html =>
   last === undefined ? (

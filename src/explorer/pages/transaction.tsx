@@ -3,24 +3,29 @@
 import type { Text } from '#actions/define.ts'
 import { getBlockDetail } from '#actions/get-block.ts'
 import { getTransactionDetail } from '#actions/get-transaction.ts'
-import { findSignature, type KnownContracts, type KnownOwners, knownContracts, knownOwners } from '../find/known.ts'
+import { knownContracts, knownOwners } from '../find/known.ts'
 import { readTransactionMovements } from '../find/movements.ts'
-import { isNamedByCode } from '../format/arguments.ts'
+import { extractReason, failureWords } from '../format/outcome.ts'
 import type { TransactionMovement } from '../format/record.ts'
 import { ofNodeBeyond } from '../format/state.ts'
-import { formatIso } from '../format/time.ts'
-import { describeTransaction, isDelayed, type TransactionDetail } from '../format/transaction.ts'
+import { actionText, shortened, visible } from '../format/text.ts'
+import { formatIso, isNanoseconds } from '../format/time.ts'
+import {
+  contractsMade,
+  describeTransaction,
+  isDelayed,
+  limitText,
+  type TransactionDetail,
+} from '../format/transaction.ts'
 import { formatPagePath } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
-import { Heading } from '../part/name.tsx'
-import { Card, Note } from '../part/section.tsx'
-import { More } from '../part/table.tsx'
-import { Folded, isRaw, rawHref, rawText, spreadJson } from '../part/text.tsx'
-import { Called, findFailedIndex, NamesOfCode, Receipts, TransactionFacts, WhyFailed } from '../part/transaction.tsx'
+import { Count, None, Until, When } from '../part/amount.tsx'
+import { More } from '../part/list.tsx'
+import { Heading, Name, Owner } from '../part/name.tsx'
+import { Card, type Fact, Facts } from '../part/section.tsx'
+import { AllOfIt, Folded, isRaw, rawHref, rawText, spreadJson } from '../part/text.tsx'
+import { Actions, findFailedIndex, MAX_SHOWN, Receipts } from '../part/transaction.tsx'
 import { Movements, Outcome } from '../part/transactions.tsx'
-
-/** Maximum number of actions, movements and receipts on the page. A transaction of 64 KB may have a thousand. */
-const MAX = 50
 
 /** A transaction by its hash: token movements come first. */
 export const transactionPage: Page = {
@@ -60,12 +65,7 @@ export const transactionPage: Page = {
             />
           </section>
           <Actions visit={visit} transaction={transaction} blockNumber={block_number} known={known} owners={owners} />
-          <Receipts
-            visit={visit}
-            actions={transaction.actions}
-            receipts={transaction.tx_receipt.receipts ?? []}
-            most={MAX}
-          />
+          <Receipts visit={visit} actions={transaction.actions} receipts={transaction.tx_receipt.receipts ?? []} />
           <Folded
             visit={visit}
             id="json"
@@ -107,11 +107,11 @@ function Summary({ visit, status, transaction, movements }: SummaryProps): Html 
       ) : (
         <Movements
           visit={visit}
-          movements={(movements ?? []).slice(0, MAX)}
+          movements={(movements ?? []).slice(0, MAX_SHOWN)}
           none={movements === undefined ? describeUnknown(code) : describeNoMovements(transaction)}
         />
       )}
-      <More visit={visit} shown={MAX} total={movements?.length ?? 0} />
+      <More visit={visit} shown={MAX_SHOWN} total={movements?.length ?? 0} />
     </Card>
   )
 }
@@ -151,42 +151,149 @@ function Finality({ visit: { say }, status }: Props<{ status: string }>): Html {
   )
 }
 
-type ActionsProps = {
+/** The failure reason: an explanation if a system contract gave the reason, and always the receipt's text. */
+function WhyFailed({ visit, transaction }: Props<{ transaction: TransactionDetail }>): Html {
+  const { say } = visit
+  const { tx_receipt, actions } = transaction
+  const reason = extractReason(tx_receipt.message ?? '')
+  const at = findFailedIndex(transaction)
+  const action = at === undefined ? undefined : actions[at]
+  const words = failureWords(reason.text, action)
+  return (
+    <div class="reason">
+      {words !== undefined && (
+        <p class="words">
+          <bdi safe>{say(words)}</bdi>
+        </p>
+      )}
+      {action !== undefined && at !== undefined && (
+        <p>
+          <span safe>
+            {say({
+              en:
+                actions.length === 1
+                  ? 'It failed in the action '
+                  : `It failed in action ${at + 1} of ${actions.length}, `,
+              zh: actions.length === 1 ? '失败的方法：' : `失败于第 ${at + 1} 个方法（共 ${actions.length} 个）：`,
+            })}
+          </span>
+          <a href={`#action-${at + 1}`}>
+            <bdi safe>{`${shortened(visible(action.contract))} ${actionText(action.action_name)}`}</bdi>
+          </a>
+          <span safe>{say({ en: '.', zh: '。' })}</span>
+        </p>
+      )}
+      <pre class="bad chain" safe>
+        {`${visible(reason.text)}${reason.isWhole ? '' : '…'}`}
+      </pre>
+      {!reason.isWhole && <AllOfIt visit={visit} href={rawHref(visit)} />}
+      <p safe>{say({ en: 'Nothing moved: only the gas was charged.', zh: '没有代币变动：仅扣除了 gas。' })}</p>
+    </div>
+  )
+}
+
+type TransactionFactsProps = {
   readonly visit: Visit
   readonly transaction: TransactionDetail
   /** `-1`: the transaction is in no irreversible block. */
   readonly blockNumber: string
-  readonly known: KnownContracts
-  readonly owners: KnownOwners
+  /** ISO-8601 UTC: the block's time, or the time set by the signer. */
+  readonly time: string
 }
 
-function Actions({ visit, transaction, blockNumber, known, owners }: ActionsProps): Html {
-  const { actions } = transaction
-  const failed = findFailedIndex(transaction)
-  const shown = actions.slice(0, MAX).map(action => ({ action, ...findSignature(known, action) }))
-  const isNamed = shown.some(({ action, signature }) => isNamedByCode(action, signature))
-  const isLater = (block: string): boolean => blockNumber !== '-1' && Number(block) > Number(blockNumber)
+/** The facts of a transaction: times, signers and costs. */
+function TransactionFacts({ visit, transaction, blockNumber, time }: TransactionFactsProps): Html {
+  const { say } = visit
+  const { publisher, signers, tx_receipt, amount_limit, referred_tx, expiration } = transaction
+  const made = contractsMade(transaction)
+  const facts: readonly (Fact | false)[] = [
+    ['Block', '区块', blockNumber === '-1' ? <None /> : <Name visit={visit} kind="block" id={blockNumber} isWhole />],
+    ['Time', '时间', <When visit={visit} iso={time} />],
+    ['Valid until', '有效期至', <Expiry visit={visit} until={String(expiration)} />],
+    ['Publisher', '发布者', <Owner visit={visit} id={publisher} />],
+    ['Other signers', '其他签名者', <Texts texts={signers.map(visible)} />],
+    ['Gas paid', '支付的 gas', <Gas visit={visit} transaction={transaction} />],
+    ['RAM', 'RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
+    ['Spending limit', '授权限额', <Texts texts={amount_limit.map(limit => limitText(limit, say))} />],
+    made.length > 0 && [
+      'Deployed',
+      '部署的合约',
+      <div>
+        {made.map(id => (
+          <div>
+            <Name visit={visit} kind="contract" id={id} isWhole />
+          </div>
+        ))}
+      </div>,
+    ],
+    referred_tx !== '' && [
+      'Delayed transaction',
+      '所执行的延迟交易',
+      <Name visit={visit} kind="tx" id={referred_tx} isWhole />,
+    ],
+  ]
+  return <Facts visit={visit} facts={facts} />
+}
+
+/** The time until which a block could include the transaction. The genesis transaction has none. */
+const Expiry = ({ visit, until }: Props<{ until: string }>): Html =>
+  isNanoseconds(until) && until !== '0' ? <Until visit={visit} iso={formatIso(until)} /> : <None />
+
+type GasProps = Pick<TransactionFactsProps, 'visit' | 'transaction'>
+
+/** The gas paid, and the limits set by the signer. No gas is paid before the transaction is in a block. */
+function Gas({ visit, transaction }: GasProps): Html {
+  const { publisher, gas_limit, gas_ratio, tx_receipt } = transaction
+  const { say } = visit
   return (
-    <Card visit={visit} id="actions" title={{ en: 'Actions', zh: '方法' }}>
-      {shown.length === 0 ? (
-        <Note visit={visit} text={{ en: 'No actions.', zh: '没有方法。' }} />
-      ) : (
-        <div>
-          {shown.map(({ action, signature, block }, at) => (
-            <Called
-              visit={visit}
-              action={action}
-              signature={signature}
-              changedIn={block !== undefined && isLater(block) ? block : undefined}
-              owners={owners}
-              number={at + 1}
-              isFailed={at === failed}
-            />
-          ))}
-        </div>
-      )}
-      {isNamed && <NamesOfCode visit={visit} />}
-      <More visit={visit} shown={MAX} total={actions.length} whole={rawHref(visit)} />
-    </Card>
+    <>
+      {tx_receipt.gas_usage === undefined ? <None /> : <Count value={tx_receipt.gas_usage} />}{' '}
+      <small>
+        <span safe>{say({ en: 'by ', zh: '支付者 ' })}</span>
+        <Owner visit={visit} id={publisher} />
+        <span safe>{say({ en: ', limit ', zh: '，上限 ' })}</span>
+        <Count value={gas_limit} />
+        <span safe>{say({ en: ', ratio ', zh: '，倍率 ' })}</span>
+        <Count value={gas_ratio} />
+      </small>
+    </>
   )
 }
+
+/** The RAM in bytes, by the account that paid for it or got it back. */
+const Ram = ({ visit, usage }: Props<{ usage: readonly (readonly [payer: string, bytes: string])[] }>): Html =>
+  usage.length === 0 ? (
+    <None />
+  ) : (
+    <div>
+      {usage.map(([payer, bytes]) => (
+        <div>
+          <Count value={bytes.replace('-', '')} />{' '}
+          <small>
+            <span safe>
+              {visit.say(
+                bytes.startsWith('-')
+                  ? { en: 'bytes, returned to ', zh: '字节，退还给 ' }
+                  : { en: 'bytes, paid by ', zh: '字节，支付者 ' },
+              )}
+            </span>
+            <Owner visit={visit} id={payer} />
+          </small>
+        </div>
+      ))}
+    </div>
+  )
+
+/** Texts, safe to display, one per line. */
+const Texts = ({ texts }: { readonly texts: readonly string[] }): Html =>
+  texts.length === 0 ? (
+    <None />
+  ) : (
+    <div>
+      {texts.map(text => (
+        <div>
+          <bdi safe>{text}</bdi>
+        </div>
+      ))}
+    </div>
+  )

@@ -4,11 +4,10 @@ import { wealthFile } from '../download/downloads.ts'
 import { counted } from '../format/amount.ts'
 import type { Html, Page, Props } from '../page.ts'
 import { Amount, Count, None } from '../part/amount.tsx'
-import { listPage, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
+import { alignNumbers, listPage, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
 import { Owner } from '../part/name.tsx'
 import { Card, Figures } from '../part/section.tsx'
 import { Concentration, MAX_BANDED, Share } from '../part/share.tsx'
-import { alignNumbers } from '../part/table.tsx'
 
 /** The owners of IOST, by total holdings. */
 export const wealthPage: Page = {

@@ -10,9 +10,9 @@ import { absolute } from '../format/time.ts'
 import { pathOfBalance, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Change, Count, Place } from './amount.tsx'
+import { FoldedRows } from './list.tsx'
 import { LevelPlot, StepTable } from './plot.tsx'
 import { Card, Note } from './section.tsx'
-import { Rows } from './table.tsx'
 
 type Row = AnswerOf<typeof getBalanceHistory>['changes'][number]
 type StepOf<R> = R extends { readonly closing: string } ? R : never
@@ -108,7 +108,6 @@ const BySteps = ({ visit, title, steps: { step }, rows }: StepsProps): Html => (
 const sumBalance = ({ balance, frozen }: BalanceChange): string => sumDecimals([balance, frozen])
 
 function Changes({ visit, title, rows }: Props<{ title: Text; rows: readonly BalanceChange[] }>): Html {
-  const { say } = visit
   return (
     <>
       <Note
@@ -124,20 +123,18 @@ function Changes({ visit, title, rows }: Props<{ title: Text; rows: readonly Bal
         title={title}
         series={rows.map(row => ({ date: absolute(row.created_at), value: sumBalance(row) }))}
       />
-      <details class="inner">
-        <summary safe>{say({ en: 'Change by change', zh: '逐次变动' })}</summary>
-        <Rows
-          visit={visit}
-          rows={rows.map((row, at) => ({ ...row, number: at + 1 })).toReversed()}
-          isNarrow
-          columns={[
-            ['No.', '序号', row => <Place value={row.number} />],
-            ['Time (UTC)', '时间（UTC）', row => <Ago visit={visit} iso={row.created_at} />],
-            ['Change', '变动', row => <Change value={row.change} />, 'digits end'],
-            ['Balance', '余额', row => <Count value={sumBalance(row)} />, 'digits end'],
-          ]}
-        />
-      </details>
+      <FoldedRows
+        visit={visit}
+        title={{ en: 'Change by change', zh: '逐次变动' }}
+        rows={rows.map((row, at) => ({ ...row, number: at + 1 })).toReversed()}
+        isNarrow
+        columns={[
+          ['No.', '序号', row => <Place value={row.number} />],
+          ['Time (UTC)', '时间（UTC）', row => <Ago visit={visit} iso={row.created_at} />],
+          ['Change', '变动', row => <Change value={row.change} />, 'digits end'],
+          ['Balance', '余额', row => <Count value={sumBalance(row)} />, 'digits end'],
+        ]}
+      />
     </>
   )
 }

@@ -1,17 +1,20 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
-import type { getAccountDetail } from '#actions/get-account.ts'
+import type { getAccountDetail, getTokenList } from '#actions/get-account.ts'
 import { getAccountAssets } from '#actions/get-account.ts'
 import type { getAccountBalance } from '#actions/get-balance.ts'
-import { computeTotals, firstDue, type PledgedGas, sumDecimals, sumPledgesOfOthers } from '../format/amount.ts'
+import { fromUnits, parseUnits } from '#chain/amount.ts'
+import { computeTotals, firstDue, grouped, sumDecimals } from '../format/amount.ts'
 import { formatIso } from '../format/time.ts'
+import { pathOfBalance, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
-import { Amount, At, Count, Until } from './amount.tsx'
+import { Amount, At, Count, None, Until } from './amount.tsx'
+import { FirstRows, FoldedRows } from './list.tsx'
 import { Name, Owner } from './name.tsx'
-import { Card, type Fact, Facts, Figures, Note } from './section.tsx'
+import { Card, type Fact, Facts, Figures, Fold, Note } from './section.tsx'
 import { Share } from './share.tsx'
-import { FirstRows } from './table.tsx'
+import { ChainText } from './text.tsx'
 
 /** A gas pledge: the account that benefits, and the amount. */
 type Pledge = { readonly pledger: string; readonly amount: string }
@@ -84,34 +87,52 @@ export function Holdings({ visit, balance, gas }: HoldingsProps): Html {
   )
 }
 
+/** Gas of a pledge of one IOST, at most. */
+const GAS_PER_IOST = 300_000n
+const IOST_DECIMALS = 8
+
+/** The gas of an account: its limit, and the pledges that the account made. */
+type PledgedGas = {
+  readonly limit: string
+  readonly pledged_info: readonly { readonly pledger: string; readonly amount: string }[]
+}
+
+/** The IOST that others pledged for the gas of an account: its limit names the sum of all pledges for it. */
+function sumPledgesOfOthers(account: string, { limit, pledged_info }: PledgedGas): string {
+  const all = (parseUnits(limit, IOST_DECIMALS) ?? 0n) / GAS_PER_IOST
+  const own = pledged_info.filter(({ pledger }) => pledger === account)
+  return fromUnits(
+    own.reduce((rest, { amount }) => rest - (parseUnits(amount, IOST_DECIMALS) ?? 0n), all),
+    IOST_DECIMALS,
+  )
+}
+
 const Frozen = ({ visit, list }: Props<{ list: Balance['frozen_balance']['list'] }>): Html => (
-  <details class="inner" open={list.length <= OPEN}>
-    <summary safe>{visit.say({ en: `Frozen amounts: ${list.length}`, zh: `冻结：${list.length} 笔` })}</summary>
-    <FirstRows
-      visit={visit}
-      rows={list}
-      most={MAX}
-      columns={[
-        ['Frozen (IOST)', '冻结（IOST）', ({ amount }) => <Count value={amount} />],
-        ['Until', '解冻时间', ({ time }) => <At iso={formatIso(time)} />, 'end'],
-      ]}
-    />
-  </details>
+  <FoldedRows
+    visit={visit}
+    title={{ en: `Frozen amounts: ${list.length}`, zh: `冻结：${list.length} 笔` }}
+    isOpen={list.length <= OPEN}
+    rows={list}
+    most={MAX}
+    columns={[
+      ['Frozen (IOST)', '冻结（IOST）', ({ amount }) => <Count value={amount} />],
+      ['Until', '解冻时间', ({ time }) => <At iso={formatIso(time)} />, 'end'],
+    ]}
+  />
 )
 
 const Pledges = ({ visit, pledges }: Props<{ pledges: readonly Pledge[] }>): Html => (
-  <details class="inner" open={pledges.length <= OPEN}>
-    <summary safe>{visit.say({ en: `Gas pledges: ${pledges.length}`, zh: `gas 质押：${pledges.length} 笔` })}</summary>
-    <FirstRows
-      visit={visit}
-      rows={pledges}
-      most={MAX}
-      columns={[
-        ['Pledged (IOST)', '质押（IOST）', ({ amount }) => <Count value={amount} />],
-        ['For the gas of', '受益账户', ({ pledger }) => <Owner visit={visit} id={pledger} />],
-      ]}
-    />
-  </details>
+  <FoldedRows
+    visit={visit}
+    title={{ en: `Gas pledges: ${pledges.length}`, zh: `gas 质押：${pledges.length} 笔` }}
+    isOpen={pledges.length <= OPEN}
+    rows={pledges}
+    most={MAX}
+    columns={[
+      ['Pledged (IOST)', '质押（IOST）', ({ amount }) => <Count value={amount} />],
+      ['For the gas of', '受益账户', ({ pledger }) => <Owner visit={visit} id={pledger} />],
+    ]}
+  />
 )
 
 type AccountAssets = AnswerOf<typeof getAccountAssets>
@@ -219,25 +240,23 @@ const isCut = ({ rows, sum }: Pick<ByProducerProps, 'rows' | 'sum'>): boolean =>
   sumDecimals(rows.map(({ amount }) => amount ?? '0')) !== sum
 
 const ByProducer = ({ visit, rows, sum }: ByProducerProps): Html => (
-  <details class="inner" open={rows.length <= OPEN}>
-    <summary safe>
-      {visit.say({ en: `Rewards by producer: ${rows.length}`, zh: `按生产者分列的奖励：${rows.length} 项` })}
-    </summary>
-    <FirstRows
-      visit={visit}
-      rows={rows}
-      most={MAX_PRODUCERS}
-      columns={[
-        ['Producer', '生产者', ({ producer }) => <Name visit={visit} kind="producer" id={producer} />],
-        [
-          'Reward (IOST)',
-          '奖励（IOST）',
-          ({ amount }) => (amount === null ? <Reward visit={visit} amount={null} /> : <Count value={amount} />),
-          'digits end',
-        ],
-      ]}
-    />
-    {isCut({ rows, sum }) && (
+  <FoldedRows
+    visit={visit}
+    title={{ en: `Rewards by producer: ${rows.length}`, zh: `按生产者分列的奖励：${rows.length} 项` }}
+    isOpen={rows.length <= OPEN}
+    rows={rows}
+    most={MAX_PRODUCERS}
+    columns={[
+      ['Producer', '生产者', ({ producer }) => <Name visit={visit} kind="producer" id={producer} />],
+      [
+        'Reward (IOST)',
+        '奖励（IOST）',
+        ({ amount }) => (amount === null ? <Reward visit={visit} amount={null} /> : <Count value={amount} />),
+        'digits end',
+      ],
+    ]}
+  >
+    {isCut({ rows, sum }) ? (
       <Note
         visit={visit}
         text={{
@@ -245,11 +264,92 @@ const ByProducer = ({ visit, rows, sum }: ByProducerProps): Html => (
           zh: '每行均截断到 8 位小数；领取时按未截断的合计支付，故略多。',
         }}
       />
+    ) : (
+      ''
     )}
-  </details>
+  </FoldedRows>
 )
 
-export type AccountDetail = AnswerOf<typeof getAccountDetail>
+type Owned = AnswerOf<typeof getTokenList>['tokens'][number]
+
+/** Maximum number of tokens on a page: anyone can send thousands of tokens to an account. */
+const MAX_TOKENS = 50
+
+/** Maximum number of tokens in a list that is initially open. */
+const MAX_OPEN_TOKENS = 6
+
+export function OwnTokens({ visit, account, tokens }: Props<{ account: string; tokens: readonly Owned[] }>): Html {
+  const all = grouped(String(tokens.length))
+  return (
+    <Fold
+      visit={visit}
+      id="tokens"
+      title={{ en: `Tokens: ${all}`, zh: `代币：${all} 种` }}
+      isOpen={tokens.length <= MAX_OPEN_TOKENS}
+    >
+      <FirstRows
+        visit={visit}
+        rows={tokens}
+        most={MAX_TOKENS}
+        none={{ en: 'No tokens.', zh: '没有代币。' }}
+        columns={[
+          [
+            'Token',
+            '代币',
+            ({ symbol, full_name }) =>
+              full_name === '' || full_name === symbol ? (
+                <Name visit={visit} kind="token" id={symbol} />
+              ) : (
+                <span class="stack">
+                  <Name visit={visit} kind="token" id={symbol} />
+                  <small>
+                    <ChainText visit={visit} text={full_name} isProse />
+                  </small>
+                </span>
+              ),
+          ],
+          [
+            'Available',
+            '可用',
+            ({ balance, symbol }) => (
+              <a href={toHref(visit, pathOfBalance(account, symbol))}>
+                <Count value={balance} />
+              </a>
+            ),
+            'digits end',
+          ],
+          ['Frozen', '冻结', token => <FrozenOfToken visit={visit} token={token} />, 'digits'],
+        ]}
+      />
+    </Fold>
+  )
+}
+
+/** Maximum number of frozen amounts of a token with their times. */
+const MAX_TIMES = 3
+
+/** The frozen amounts of a token, and the end of each freeze. */
+function FrozenOfToken({ visit, token }: Props<{ token: Owned }>): Html {
+  const { frozen_balance, frozen_list: parts } = token
+  const { say } = visit
+  if (!/[1-9]/.test(frozen_balance)) return <None />
+  return (
+    <span class="stack">
+      <Count value={frozen_balance} />
+      {parts.slice(0, MAX_TIMES).map(({ amount, time }) => (
+        <small>
+          {parts.length !== 1 && <Count value={amount} />} <span safe>{say({ en: 'until', zh: '冻结至' })}</span>{' '}
+          <At iso={formatIso(time)} />
+        </small>
+      ))}
+      {parts.length > MAX_TIMES && (
+        <small safe>{say({ en: `${parts.length} amounts in all`, zh: `共 ${parts.length} 笔` })}</small>
+      )}
+    </span>
+  )
+}
+
+type AccountDetail = AnswerOf<typeof getAccountDetail>
 
 /** Gas and RAM of an account, as bars. */
 export function Resources({ visit, detail }: Props<{ detail: AccountDetail }>): Html {

@@ -5,7 +5,7 @@ import { LANGUAGE_TAG } from '#actions/request/options.ts'
 import { grouped } from '../format/amount.ts'
 import { oneLine, shortened, visible } from '../format/text.ts'
 import { absolute } from '../format/time.ts'
-import { formatApiUrl, isListItem, LISTS, lastingHref, toHref } from '../links.ts'
+import { isListItem, LISTS, toHref } from '../links.ts'
 import type { Html, PageContent, Visit } from '../page.ts'
 import { Document, type Shell } from './document.tsx'
 
@@ -52,6 +52,12 @@ const LiveSign = ({ frame: { say } }: { readonly frame: Pick<Frame, 'say'> }): H
     </span>
   </span>
 )
+
+/** The address of a page for search engines: absolute if the service's own address is known. */
+const lastingHref = (
+  { origin, isOriginKnown, root, lang }: Pick<Visit, 'origin' | 'isOriginKnown' | 'root' | 'lang'>,
+  path: string,
+): string => (isOriginKnown ? new URL(toHref({ root: './', lang }, path), origin).href : toHref({ root, lang }, path))
 
 type OpenGraphProps = {
   readonly frame: Frame
@@ -173,6 +179,16 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
       ))}
     </details>
   )
+
+/** The URL of the API call with the data of a page. */
+function formatApiUrl(
+  { root, site }: Pick<Visit, 'root' | 'site'>,
+  { module, action }: { readonly module: string; readonly action: string },
+  given: Readonly<Record<string, string>>,
+): string {
+  const key = site.testKey === undefined ? {} : { apikey: site.testKey }
+  return `${root}api/?${new URLSearchParams({ module, action, ...given, ...key })}`
+}
 
 /** Calls of an action that differ at most in the part of the list. */
 type Group = PageCall & {

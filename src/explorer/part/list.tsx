@@ -1,14 +1,160 @@
 /** @jsxImportSource @kitajs/html */
 import type { CallParameters } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
-import { type Download, MAX_ROWS } from '../download/file.ts'
-import { findWorkingPeriods, isSearchWithinFile, isWithinFile, narrowQuery } from '../download/working-periods.ts'
-import { counted, grouped, toUnits } from '../format/amount.ts'
+import type { Download } from '../download/file.ts'
+import { countDecimals, counted, grouped } from '../format/amount.ts'
 import { isNarrowed, toHref } from '../links.ts'
 import type { Html, PageContent, Props, Visit } from '../page.ts'
-import { Place } from './amount.tsx'
+import { Count, None, Place } from './amount.tsx'
+import { Files } from './files.tsx'
 import { Card, Note } from './section.tsx'
-import { type Column, Rows, type RowsProps } from './table.tsx'
+import { AllOfIt } from './text.tsx'
+
+/** A column: its head in both languages, its cells, and their layout. */
+export type Column<R> = readonly [en: string, zh: string, cell: (row: R) => Html, layout?: Layout]
+
+/** `digits`: cells are numbers, aligned by digits. */
+type Layout = CellPlace | 'digits' | `digits ${CellPlace}`
+
+/**
+ * The place of a cell when a narrow screen turns its row into a card. `lead` and `end` are the two ends of
+ * the first line; the first column is `lead` by default. Other cells are below it, after the name of their
+ * column: `bare` omits the name, `to` replaces it by an arrow. `base` is the last line. `wide` is not on a
+ * card, since the linked page shows it.
+ */
+type CellPlace = 'lead' | 'end' | 'bare' | 'to' | 'base' | 'wide'
+
+export type RowsProps<R> = {
+  readonly visit: Pick<Visit, 'say'>
+  /** `false`: a column that this table lacks. */
+  readonly columns: readonly (Column<R> | false)[]
+  readonly rows: readonly R[]
+  /** The text of an empty table; absent: the table is never empty. */
+  readonly none?: Text
+  /**
+   * The name by which the script identifies the table when it refreshes the page; absent: the table is not refreshed.
+   */
+  readonly live?: string | undefined
+  /** A table of a few short columns, which is never turned into cards. */
+  readonly isNarrow?: boolean
+}
+
+/** A table. On a narrow screen each row becomes a card of a few lines, whose cells have the names of their columns. */
+export function Rows<R>({ visit: { say }, columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html {
+  if (rows.length === 0)
+    return (
+      <p class="none" data-live={live} safe>
+        {none === undefined ? '' : say(none)}
+      </p>
+    )
+  const shown = columns
+    .filter(column => column !== false)
+    .map(([en, zh, cell, layout], at) => ({
+      head: say({ en, zh }),
+      cell,
+      name: at === 0 && (layout === undefined || layout === 'digits') ? `${layout ?? ''} lead`.trimStart() : layout,
+    }))
+  return (
+    <table class={isNarrow ? 'rows narrow' : 'rows cards'} data-live={live}>
+      <thead>
+        <tr>
+          {shown.map(({ head, name }) => (
+            <th scope="col" class={name} safe>
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(row => (
+          <tr>
+            {shown.map(({ head, cell, name }) => (
+              <td data-head={isNarrow || (name ?? 'digits') !== 'digits' ? undefined : head} class={name}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** A column of numbers with aligned decimal points. `value` undefined: the row has none. */
+export function alignNumbers<R>(
+  rows: readonly R[],
+  [en, zh, value, place]: readonly [en: string, zh: string, value: (row: R) => string | undefined, place?: CellPlace],
+): Column<R> {
+  const decimals = countDecimals(rows.map(row => value(row) ?? ''))
+  const cell = (row: R): Html => {
+    const shown = value(row)
+    return shown === undefined ? <None /> : <Count value={shown} decimals={decimals} />
+  }
+  return [en, zh, cell, place === undefined ? 'digits' : `digits ${place}`]
+}
+
+type MoreProps = {
+  readonly visit: Pick<Visit, 'say' | 'site'>
+  readonly shown: number
+  readonly total: number
+  /** Address of the whole list; absent: only the API and a file have it. */
+  readonly whole?: string
+  /** Whether the page offers a file of the whole list. */
+  readonly hasFile?: boolean
+}
+
+/** A note on where to find the rest of a truncated list. */
+export function More({ visit, shown, total, whole, hasFile = false }: MoreProps): Html {
+  if (total <= shown) return ''
+  const all = grouped(String(total))
+  const [en, zh] = [`The first ${shown} of ${all}.`, `共 ${all} 项，此处为前 ${shown} 项`]
+  if (whole !== undefined)
+    return (
+      <p class="none">
+        <span safe>{visit.say({ en, zh: `${zh}。` })}</span> <AllOfIt visit={visit} href={whole} />
+      </p>
+    )
+  const rest = hasFile ? IN_FILE : visit.site.testKey === undefined ? WITH_KEY : BY_LINKS
+  return <Note visit={visit} text={{ en: `${en} ${rest.en}`, zh: `${zh}；${rest.zh}。` }} />
+}
+
+type FirstRowsProps<R> = RowsProps<R> & Pick<MoreProps, 'visit'> & { readonly most: number }
+
+/** The first rows of a list in memory, and where to find the rest. */
+export const FirstRows = <R,>({ most, ...table }: FirstRowsProps<R>): Html => (
+  <>
+    <Rows {...table} rows={table.rows.slice(0, most)} />
+    <More visit={table.visit} shown={most} total={table.rows.length} />
+  </>
+)
+
+type FoldedRowsProps<R> = Omit<FirstRowsProps<R>, 'most'> & {
+  readonly title: Text
+  /** Maximum number of displayed rows; absent: all. */
+  readonly most?: number
+  readonly isOpen?: boolean
+  /** The text below the table. */
+  readonly children?: Html
+}
+
+/** A collapsible table within a section. */
+export function FoldedRows<R>(props: FoldedRowsProps<R>): Html {
+  const { title, most = Number.POSITIVE_INFINITY, isOpen = false, children = '', ...table } = props
+  return (
+    <details class="inner" open={isOpen}>
+      <summary safe>{table.visit.say(title)}</summary>
+      <FirstRows {...table} most={most} />
+      {children as 'safe'}
+    </details>
+  )
+}
+
+const IN_FILE: Text = { en: 'The file above has all of them.', zh: '上方的文件包含全部' }
+const WITH_KEY: Text = { en: 'With a key, the API gives all of them.', zh: '使用 API key 可通过 API 获取全部' }
+const BY_LINKS: Text = {
+  en: 'The data links at the foot of this page give all of them.',
+  zh: '页面下方的数据链接包含全部',
+}
 
 const PAGE_SIZE = 25
 
@@ -130,131 +276,6 @@ function formatRowCount({ page, last, total }: Readonly<Record<'page' | 'last' |
   const [at, of] = [grouped(String(page)), grouped(String(last))]
   const pages = last === 1 ? { en: '', zh: '' } : { en: `Page ${at} of ${of} · `, zh: `第 ${at} / ${of} 页 · ` }
   return { en: `${pages.en}${counted(total, 'row')}`, zh: `${pages.zh}共 ${rows} 条` }
-}
-
-type FilesProps = {
-  readonly visit: Visit
-  readonly file: Download
-  /** The canonical name of the file's subject; absent: the path contains it. */
-  readonly id?: string
-  /** Number of rows that match the address; null: unknown. */
-  readonly total: number | null
-  /** Whether the page shows any of these rows. */
-  readonly hasRows?: boolean
-}
-
-/**
- * Links to the list of a page as files that work: the current selection, and, for a list with a range of time, the
- * common periods with the same filters. Empty for an empty list.
- */
-export async function Files({ visit, file, id = '', total, hasRows = total !== 0 }: FilesProps): Promise<string> {
-  if (!hasRows) return ''
-  const { say } = visit
-  const to = (query: URLSearchParams): string => {
-    const text = query.toString()
-    return toHref(visit, `${file.path.replace('{id}', encodeURIComponent(id))}${text === '' ? '' : `?${text}`}`)
-  }
-  const of = { file, id }
-  const isWhole = total === null ? await isSearchWithinFile(visit, of) : isWithinFile(total)
-  const periods = total === null ? [] : await findWorkingPeriods(visit, of)
-  return (
-    <p class="files">
-      <span safe>{say({ en: 'Download as CSV:', zh: '下载 CSV：' })}</span>{' '}
-      {isWhole ? (
-        <a href={to(narrowQuery(visit, file))} rel="nofollow" safe>
-          {say(shownRows(total))}
-        </a>
-      ) : (
-        <span safe>
-          {say(total === null ? uncounted() : beyond(total, periods.length > 0 || file.narrowedBy.includes('from')))}
-        </span>
-      )}
-      {periods.map(period => (
-        <>
-          {' '}
-          <a href={to(narrowQuery(visit, file, period))} rel="nofollow" safe>
-            {say(period.name)}
-          </a>
-        </>
-      ))}
-    </p>
-  )
-}
-
-function shownRows(total: number | null): Text {
-  if (total === null) return { en: 'All matching rows', zh: '符合条件的全部记录' }
-  const rows = grouped(String(total))
-  return { en: total === 1 ? 'This row' : `These ${rows} rows`, zh: `当前列表（${rows} 条）` }
-}
-
-/** `isShorter`: the page offers a shorter period, or its form does. */
-function beyond(total: number, isShorter: boolean): Text {
-  const [rows, most] = [grouped(String(total)), grouped(String(MAX_ROWS))]
-  const shorter = isShorter ? { en: 'choose a shorter period, or ', zh: '选择较短的区间，或' } : { en: '', zh: '' }
-  return {
-    en: `this list has ${rows} rows, and a file at most ${most}; ${shorter.en}use the API with a key.`,
-    zh: `当前列表共 ${rows} 条，超过单个文件的上限 ${most} 条；请${shorter.zh}使用 API key 通过 API 获取。`,
-  }
-}
-
-/** The rows that pass the filters are only known once all have been searched. */
-function uncounted(): Text {
-  const most = grouped(String(MAX_ROWS))
-  return {
-    en: `the list has too many rows to know whether those that pass the filters fit into a file of ${most}; choose a shorter period, or use the API with a key.`,
-    zh: `列表过长，无法确定符合条件的记录是否超过单个文件的上限 ${most} 条；请选择较短的区间，或使用 API key 通过 API 获取。`,
-  }
-}
-
-/** A sort order of a list: its name in the address, its label, and the figure of a row by which it sorts. */
-export type SortOrder<R> = {
-  readonly by: string
-  readonly name: Text
-  /** A decimal; rows are sorted by it in descending order. */
-  readonly figure: (row: R) => string | number
-}
-
-/** The requested order; undefined: the default order of the list. */
-export const orderGiven = <R,>(
-  { query }: Pick<Visit, 'query'>,
-  orders: readonly SortOrder<R>[],
-): SortOrder<R> | undefined => orders.find(({ by }) => by === query.get('by'))
-
-/** Rows by a figure, in descending order. The sort is stable. */
-export function ordered<R>(rows: readonly R[], { figure }: SortOrder<R>): readonly R[] {
-  const keyed = rows.map(row => ({ row, key: toUnits(String(figure(row))) }))
-  return keyed.sort((one, other) => (one.key === other.key ? 0 : one.key < other.key ? 1 : -1)).map(({ row }) => row)
-}
-
-type SortsProps = {
-  readonly visit: Visit
-  /** The label of the list's default order. */
-  readonly own: Text
-  readonly orders: readonly Pick<SortOrder<never>, 'by' | 'name'>[]
-}
-
-/** Links to the other sort orders of a list. */
-export function Sorts({ visit, own, orders }: SortsProps): Html {
-  const { say, path, query } = visit
-  const chosen = orders.find(({ by }) => by === query.get('by'))?.by
-  const all = [{ by: undefined, name: own }, ...orders]
-  return (
-    <nav class="sorts" aria-label={say({ en: 'Order', zh: '排序' })}>
-      <span safe>{say({ en: 'Sort by: ', zh: '排序：' })}</span>
-      {all.map(({ by, name }) => (
-        <>
-          {' '}
-          <a
-            href={toHref(visit, by === undefined ? path : `${path}?by=${by}`)}
-            aria-current={by === chosen ? 'true' : undefined}
-            safe
-          >
-            {say(name)}
-          </a>
-        </>
-      ))}
-    </nav>
-  )
 }
 
 type ListProps<R> = Omit<RowsProps<R>, 'visit'> & {

@@ -6,8 +6,8 @@ import { visible } from '../format/text.ts'
 import { absolute } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
+import { Rows } from './list.tsx'
 import { Name } from './name.tsx'
-import { Rows } from './table.tsx'
 
 type FactTextProps = {
   readonly visit: Pick<Visit, 'say'>

@@ -1,10 +1,7 @@
 import { expect, test } from 'bun:test'
 import { getAccountTx } from '#actions/get-account-tx.ts'
-import { visible } from '../format/text.ts'
-import type { Visit } from '../page.ts'
 import { CallLinks } from './layout.tsx'
-import { ordered, rankRows, selectPageRows } from './list.tsx'
-import { Owner } from './name.tsx'
+import { rankRows, selectPageRows } from './list.tsx'
 import { Concentration } from './share.tsx'
 import { Code } from './text.tsx'
 
@@ -42,23 +39,6 @@ test('selectPageRows: a whole number in the address is the page, otherwise the f
   expect(rankRows({ query: new URLSearchParams('page=2.5') }, [{}])).toEqual([{ rank: 1 }])
 })
 
-const visit = { site, root: './', home: './', lang: 'en' } as Partial<Visit> as Visit
-
-test('ordered: rows are sorted by all digits of a figure, largest first, and equal ones keep their order', () => {
-  const rows = ['1.5', '-0.5', '9007199254740993.00000001', '10', '9007199254740993', '-0.25', '10.0']
-  const sorted = ordered(rows, { by: 'x', name: { en: '', zh: '' }, figure: row => row })
-  expect(sorted.map(row => rows.indexOf(row))).toEqual([2, 4, 3, 6, 0, 5, 1])
-})
-
-test.each([
-  ...['alice00', 'vote.iost', '0'].map(id => [id, true] as const),
-  ...['a/b', '<i>', '#', 'x'.repeat(62)].map(id => [id, false] as const),
-])('Owner: "%s" may own tokens; it has a page: %p', async (id, isLink) => {
-  const html = await Owner({ visit, id })
-  expect([html.includes('href='), html.includes('<i>')]).toEqual([isLink, false])
-  expect(html.replaceAll(/<[^>]*>/g, '').trim()).not.toBe('')
-})
-
 test.each([
   // The share of one owner is equal to that in its row, which is rounded down.
   [['2', '1'], '3', 2, 'Largest 66.66 %, No. 2 33.33 %'],
@@ -76,13 +56,6 @@ test.each([
   const html = String(Concentration({ visit: { say: text => text.en }, parts, whole, total }))
   const shown = [...html.matchAll(/<span>([^<]*)<\/span>\s*<data[^>]*>([^<]*)</g)].map(([, ...band]) => band.join(' '))
   expect(shown.join(', ').replaceAll('&lt;', '<')).toBe(bands)
-})
-
-test('Code: text is escaped, each line has a number mark, and all kinds of line ends are equal', async () => {
-  const html = await Code({ text: visible("let a = '<b>'\r\n\r\n// </pre>&\n"), language: 'javascript' })
-  expect(html).toContain(
-    `<i></i><span class="js-keyword">let</span> a = <span class="js-string">&#x27;&lt;b&gt;&#x27;</span>\n<i></i>\n<i></i><span class="js-comment">// &lt;/pre&gt;&amp;</span>`,
-  )
 })
 
 test('Code: another language has line numbers only; the number of marks is limited, and the whole text is shown', async () => {

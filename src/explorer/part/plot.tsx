@@ -7,8 +7,8 @@ import { type Axis, createAxis, datesLabelled, type Extent, extentOfLevels, form
 import { STEP_NAMES, type StepRow } from '../format/period.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Day } from './amount.tsx'
+import { alignNumbers, FoldedRows } from './list.tsx'
 import { Note } from './section.tsx'
-import { alignNumbers, FirstRows } from './table.tsx'
 
 const WIDTH = 1200
 const HEIGHT = 200
@@ -248,19 +248,17 @@ export function StepTable<R extends StepRow>({ visit, step, rows, figures }: Ste
   const newest = rows.toReversed()
   const shown = newest.slice(0, MAX)
   return (
-    <details class="inner">
-      <summary safe>{visit.say(title)}</summary>
-      <FirstRows
-        visit={visit}
-        rows={newest}
-        most={MAX}
-        isNarrow
-        columns={[
-          [head.en, head.zh, row => <Day visit={visit} day={row} />],
-          ...figures.map(([en, zh, value]) => alignNumbers(shown, [en, zh, value])),
-        ]}
-      />
-    </details>
+    <FoldedRows
+      visit={visit}
+      title={title}
+      rows={newest}
+      most={MAX}
+      isNarrow
+      columns={[
+        [head.en, head.zh, row => <Day visit={visit} day={row} />],
+        ...figures.map(([en, zh, value]) => alignNumbers(shown, [en, zh, value])),
+      ]}
+    />
   )
 }
 

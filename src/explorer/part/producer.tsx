@@ -1,24 +1,16 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
-import { DAYS_OF_CHANGE } from '#actions/find/producer-votes.ts'
-import type { getAccountAssets } from '#actions/get-account.ts'
-import { getBalances } from '#actions/get-balance.ts'
 import type { getProducerVotes } from '#actions/get-producer.ts'
-import { getProducerVoter } from '#actions/get-producer.ts'
 import { getRewardHistory } from '#actions/get-reward.ts'
-import { voterFile } from '../download/downloads.ts'
-import { countDecimals, sumDecimals } from '../format/amount.ts'
+import { countDecimals } from '../format/amount.ts'
 import { named, type Steps, stepsSince } from '../format/period.ts'
 import { APPROVED, describeProducerStatus, type StatusOfProducer } from '../format/state.ts'
 import type { Html, Props, Visit } from '../page.ts'
-import { Amount, Change, Count, Day } from './amount.tsx'
-import { ListCard, pageGiven, RANK_COLUMN, rankRows } from './list.tsx'
-import { Owner } from './name.tsx'
+import { Change, Day } from './amount.tsx'
+import { alignNumbers, FoldedRows } from './list.tsx'
 import { ChangePlot, FigurePlot, LevelPlot, OverTime, Plot } from './plot.tsx'
 import { Card } from './section.tsx'
-import { Share } from './share.tsx'
-import { alignNumbers, Rows } from './table.tsx'
 
 type ProducerStatusProps = { readonly visit: Pick<Visit, 'say'>; readonly of: StatusOfProducer }
 
@@ -33,36 +25,6 @@ function chooseTone({ status, isProducer, online }: StatusOfProducer): string {
   if (status !== APPROVED) return 'warn'
   if (!isProducer) return ''
   return online ? 'good' : 'warn'
-}
-
-type ReceivedRewardsProps = {
-  readonly visit: Visit
-  /** Received by the producer. */
-  readonly received: string
-  readonly assets: AnswerOf<typeof getAccountAssets>
-}
-
-/** The rewards that a producer received, and the one that it has not withdrawn yet. */
-export function ReceivedRewards({ visit, received, assets }: ReceivedRewardsProps): Html {
-  const { say } = visit
-  const { producer_reward: waiting } = assets.iost
-  const all = <Amount visit={visit} value={received} token="iost" />
-  if (waiting === '0') return all
-  return (
-    <span class="stack">
-      {all as 'safe'}
-      <small>
-        {waiting === null ? (
-          <span safe>{say({ en: 'not yet withdrawn: not known', zh: '尚未领取的无法得知' })}</span>
-        ) : (
-          <>
-            <span safe>{say({ en: 'not yet withdrawn: ', zh: '尚未领取：' })}</span>
-            <Count value={waiting} />
-          </>
-        )}
-      </small>
-    </span>
-  )
 }
 
 type RewardRow = AnswerOf<typeof getRewardHistory>['rewards'][number]
@@ -115,10 +77,9 @@ const REWARDS: readonly (readonly [en: string, zh: string, value: (row: RewardSt
 export function RewardsOverTime({ visit, history }: Props<{ history: RewardHistory | undefined }>): Html {
   if (history === undefined) return ''
   const { steps, rows } = history
-  const [given, others] = [true, false].map(isGiven =>
-    REWARDS.filter(([, , value]) => rows.some(row => value(row) !== '0') === isGiven),
-  )
-  const figures = [...(given ?? []), ...(others ?? []).map(([en, zh, value]) => [en, zh, value] as const)]
+  const isPlotted = ([, , value]: (typeof REWARDS)[number]): boolean => rows.some(row => value(row) !== '0')
+  const others = REWARDS.filter(kind => !isPlotted(kind)).map(([en, zh, value]) => [en, zh, value] as const)
+  const figures = [...REWARDS.filter(isPlotted), ...others]
   return (
     <Card visit={visit} id="rewards" title={{ en: 'Rewards over time', zh: '奖励走势' }}>
       <OverTime visit={visit} step={steps.step} rows={rows} Plotted={Plot} figures={figures} />
@@ -129,31 +90,10 @@ export function RewardsOverTime({ visit, history }: Props<{ history: RewardHisto
 /** A producer's votes by day, oldest first. */
 export type VoteDays = AnswerOf<typeof getProducerVotes>['days']
 
-type VoteDaysProps = { readonly visit: Pick<Visit, 'say' | 'lang' | 'now'>; readonly days: VoteDays }
-
-/** The change in votes on the last day and over a week. */
-export const LatestChanges = ({ visit, days }: VoteDaysProps): Html => (
-  <small>
-    <span class="line">
-      <Change value={days.at(-1)?.change ?? '0'} /> <span safe>{visit.say(formatLastDay(visit, days))}</span>
-    </span>
-    <span class="line">
-      <Change value={sumDecimals(days.slice(-DAYS_OF_CHANGE).map(({ change }) => change))} />{' '}
-      <span safe>{visit.say({ en: 'over 7 days', zh: '近 7 天' })}</span>
-    </span>
-  </small>
-)
-
-/** The name of the last day. If the service is behind, the day of the last block is over. */
-function formatLastDay({ now }: Pick<Visit, 'now'>, days: VoteDays): Text {
-  const today = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length)
-  const last = days.at(-1)?.date ?? today
-  return last === today ? { en: 'today (UTC)', zh: '今日（UTC）' } : { en: `on ${last} (UTC)`, zh: `${last}（UTC）` }
-}
+type VoteDaysProps = { readonly visit: Pick<Visit, 'say' | 'lang' | 'site'>; readonly days: VoteDays }
 
 /** The votes at the end of each day and the daily changes, as plots and as a table. */
 export function VotesByDay({ visit, days }: VoteDaysProps): Html {
-  const { say } = visit
   const changeDecimals = countDecimals(days.map(({ change }) => change))
   return (
     <Card visit={visit} id="votes-by-day" title={{ en: 'Votes over time', zh: '票数走势' }}>
@@ -171,67 +111,21 @@ export function VotesByDay({ visit, days }: VoteDaysProps): Html {
         value={({ change }) => change}
         Plotted={ChangePlot}
       />
-      <details class="inner">
-        <summary safe>{say({ en: 'Votes by day', zh: '每日票数' })}</summary>
-        <Rows
-          visit={visit}
-          rows={days.toReversed()}
-          columns={[
-            ['Day (UTC)', '日期（UTC）', day => <Day visit={visit} day={day} />],
-            alignNumbers(days, ['Votes at end of day (IOST)', '当日结束时的票数（IOST）', ({ votes }) => votes]),
-            [
-              'Change (IOST)',
-              '变化（IOST）',
-              ({ change }) => <Change value={change} decimals={changeDecimals} />,
-              'digits end',
-            ],
-          ]}
-        />
-      </details>
+      <FoldedRows
+        visit={visit}
+        title={{ en: 'Votes by day', zh: '每日票数' }}
+        rows={days.toReversed()}
+        columns={[
+          ['Day (UTC)', '日期（UTC）', day => <Day visit={visit} day={day} />],
+          alignNumbers(days, ['Votes at end of day (IOST)', '当日结束时的票数（IOST）', ({ votes }) => votes]),
+          [
+            'Change (IOST)',
+            '变化（IOST）',
+            ({ change }) => <Change value={change} decimals={changeDecimals} />,
+            'digits end',
+          ],
+        ]}
+      />
     </Card>
-  )
-}
-
-type VoterRow = ReturnType<typeof rankRows<AnswerOf<typeof getProducerVoter>['voters'][number]>>[number] & {
-  readonly held: NonNullable<AnswerOf<typeof getBalances>['balances'][number]> | undefined
-}
-
-type Voting = { readonly rows: readonly VoterRow[]; readonly total: number }
-
-/** The voters of a page's producer, largest first, with their balances. */
-export async function askVoters(visit: Visit): Promise<Voting> {
-  const { voters, total } = await visit.ask(getProducerVoter, { producer: visit.id, ...pageGiven(visit) })
-  const accounts = voters.map(({ account }) => account).join(',')
-  const { balances } = voters.length === 0 ? { balances: [] } : await visit.ask(getBalances, { accounts })
-  const rows = rankRows(visit, voters).map((row, at) => ({ ...row, held: balances[at] ?? undefined }))
-  return { rows, total }
-}
-
-type VotersProps = {
-  readonly visit: Visit
-  readonly voting: Voting
-  readonly votes: string
-}
-
-export function Voters({ visit, voting: { rows, total }, votes }: VotersProps): Html {
-  return (
-    <ListCard
-      visit={visit}
-      section="voters"
-      title={{ en: 'Voters, largest first', zh: '投票者（按票数降序）' }}
-      file={voterFile}
-      id={visit.id}
-      total={total}
-      rows={rows}
-      none={{ en: 'No voters.', zh: '没有投票者。' }}
-      columns={[
-        RANK_COLUMN,
-        ['Voter', '投票者', row => <Owner visit={visit} id={row.account} />, 'lead'],
-        alignNumbers(rows, ['Votes (IOST)', '所投票数（IOST）', row => row.votes, 'end']),
-        ['Share of votes', '占比', row => <Share part={row.votes} whole={votes} />, 'digits'],
-        alignNumbers(rows, ['Available (IOST)', '可用余额（IOST）', row => row.held?.balance]),
-        alignNumbers(rows, ['Frozen (IOST)', '冻结（IOST）', row => row.held?.frozen_balance]),
-      ]}
-    />
   )
 }

@@ -1,11 +1,6 @@
 /** @jsxImportSource @kitajs/html */
-import type { AnswerOf, CallParameters } from '#actions/ask.ts'
-import type { Text } from '#actions/define.ts'
-import { getAccountTx } from '#actions/get-account-tx.ts'
-import { isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
-import { accountRecords } from '../download/downloads.ts'
+import type { CallParameters } from '#actions/ask.ts'
 import type { Download } from '../download/file.ts'
-import { ACCOUNT_FIELDS, fieldsGiven } from '../format/field.ts'
 import {
   findCalledAmount,
   findDirection,
@@ -20,11 +15,9 @@ import { absolute, formatIso, isNanoseconds } from '../format/time.ts'
 import { toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None } from './amount.tsx'
-import { Filters } from './form.tsx'
-import { Files, Pager, pageGiven } from './list.tsx'
+import { Files } from './files.tsx'
+import { Pager, pageGiven, Rows } from './list.tsx'
 import { Name, Owner } from './name.tsx'
-import { Card } from './section.tsx'
-import { Rows } from './table.tsx'
 import { Failed, Nft } from './transactions.tsx'
 
 type RecordRowsProps = {
@@ -224,115 +217,3 @@ export const RecordList = ({ file, id, listed, ...rows }: RecordListProps): Html
     <RecordPager visit={rows.visit} listed={listed} />
   </>
 )
-
-type Records = AnswerOf<typeof getAccountTx>
-
-/** The records of the address: parameters and answer of the API. */
-type RecordsRequest = {
-  readonly given: CallParameters & { readonly account: string }
-  /** The answer, or the reason why no row can match these filters. */
-  readonly answer: Records | Text
-}
-
-export async function requestedRecords(visit: Visit, account: string): Promise<RecordsRequest> {
-  const filters = fieldsGiven(visit, ACCOUNT_FIELDS)
-  const given = { account, ...filters }
-  const why = whyNone(filters)
-  return { given, answer: why ?? (await visit.ask(getAccountTx, { ...given, ...partGiven(visit) })) }
-}
-
-/** The reason why no row can match filters together; undefined: rows can match. The API refuses such filters. */
-function whyNone(filters: CallParameters): Text | undefined {
-  const isMoving = filters['direction'] !== undefined || filters['token'] !== undefined
-  if (!isMoving) return undefined
-  if (filters['failed'] === '1')
-    return {
-      en: 'Failed transactions moved nothing: leave out “Failed only”, or direction and token.',
-      zh: '失败的交易没有代币变动：请去掉“只看失败”，或去掉方向与代币。',
-    }
-  const func = filters['func_name']
-  return func === undefined || func.startsWith('token.iost/')
-    ? undefined
-    : {
-        en: 'Tokens moved by a call of this contract are listed in rows of their own: leave out the action, or direction and token.',
-        zh: '该合约的调用所引起的代币变动另有记录：请去掉方法，或去掉方向与代币。',
-      }
-}
-
-type AccountRecordsProps = {
-  readonly visit: Visit
-  readonly asked: RecordsRequest
-  readonly tokens: readonly string[]
-  readonly children: Html
-}
-
-/** The records of an account that match the filters. */
-export function AccountRecords({ visit, asked: { given, answer }, tokens, children }: AccountRecordsProps): Html {
-  const { say } = visit
-  return (
-    <Card visit={visit} id="records" title={{ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' }}>
-      {children as 'safe'}
-      <Filters
-        visit={visit}
-        fields={ACCOUNT_FIELDS}
-        choices={buildChoices(visit, given.account, {
-          tokens,
-          rows: 'transactions' in answer ? answer.transactions : [],
-        })}
-      />
-      {'transactions' in answer ? (
-        <RecordList
-          visit={visit}
-          file={accountRecords}
-          id={given.account}
-          listed={answer}
-          owner={given.account}
-          live="records"
-        />
-      ) : (
-        <p class="warn" role="alert" data-live="records" safe>
-          {say(answer)}
-        </p>
-      )}
-    </Card>
-  )
-}
-
-const MAX_CHOICES = 50
-
-/** The common actions of system contracts. */
-const USUAL = [
-  ...['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`),
-  ...['pledge', 'unpledge'].map(name => `gas.iost/${name}`),
-  ...['buy', 'sell', 'lend'].map(name => `ram.iost/${name}`),
-  ...['vote', 'unvote', 'voterWithdraw'].map(name => `vote_producer.iost/${name}`),
-  ...['auth.iost/signUp', 'system.iost/setCode', 'system.iost/updateCode'],
-]
-
-function buildChoices(
-  visit: Visit,
-  account: string,
-  { tokens, rows }: { readonly tokens: readonly string[]; readonly rows: readonly RecordRow[] },
-) {
-  const { say } = visit
-  // A row names its contract only if the contract is the recipient.
-  const seen = rows
-    .filter(({ to, action_name }) => isContractId(to) && !isSystemContract(to) && isActionName(action_name))
-    .map(({ to, action_name }) => `${to}/${action_name}`)
-  const parties = rows.flatMap(row => Object.values(getRowParties(row)))
-  // An issue may name any text as its recipient, and the filter accepts names alone.
-  const others = parties.filter(name => isPossibleName(name) && name !== account)
-  const moved = rows.flatMap(({ token }) => (token === undefined ? [] : [token]))
-  return {
-    direction: {
-      choices: ['in', 'out'],
-      words: new Map([
-        ['in', say(WAYS.in)],
-        ['out', say(WAYS.out)],
-      ]),
-    },
-    counterparty: { choices: [...new Set(others)].toSorted() },
-    token: { choices: [...new Set(['iost', ...tokens.slice(0, MAX_CHOICES), ...moved])] },
-    func_name: { choices: [...new Set([...seen, ...USUAL])] },
-  }
-}

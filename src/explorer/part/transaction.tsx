@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { partsOfFuncName } from '#chain/effects.ts'
 import { isPossibleName, isTokenSymbol } from '#chain/names.ts'
-import type { KnownOwners } from '../find/known.ts'
+import { findSignature, type KnownContracts, type KnownOwners } from '../find/known.ts'
 import {
   type ActionSignature,
   type Argument,
@@ -12,122 +12,60 @@ import {
   UNKNOWN_SIGNATURE,
 } from '../format/arguments.ts'
 import { byAction, type CallTree, nested, type ShownReceipt } from '../format/calls.ts'
-import { extractReason, failureWords, findFailedAction } from '../format/outcome.ts'
-import { actionText, cut, cutWord, shortened, visible } from '../format/text.ts'
+import { findFailedAction } from '../format/outcome.ts'
+import { actionText, cut, cutWord } from '../format/text.ts'
 import { formatIso, isNanoseconds } from '../format/time.ts'
-import { contractsMade, limitText, type TransactionDetail } from '../format/transaction.ts'
+import type { TransactionDetail } from '../format/transaction.ts'
 import type { Html, Props, Visit } from '../page.ts'
-import { Count, None, Until, When } from './amount.tsx'
+import { Count, Until } from './amount.tsx'
+import { More, Rows } from './list.tsx'
 import { Contract, Name, Owner } from './name.tsx'
-import { Card, type Fact, Facts, Note } from './section.tsx'
-import { More, Rows } from './table.tsx'
-import { AllOfIt, ChainText, rawHref } from './text.tsx'
+import { Card, Note } from './section.tsx'
+import { ChainText, rawHref } from './text.tsx'
 
-type TransactionFactsProps = {
+/** Maximum number of actions, movements and receipts on a page. A transaction of 64 KB may have a thousand. */
+export const MAX_SHOWN = 50
+
+type ActionsProps = {
   readonly visit: Visit
   readonly transaction: TransactionDetail
   /** `-1`: the transaction is in no irreversible block. */
   readonly blockNumber: string
-  /** ISO-8601 UTC: the block's time, or the time set by the signer. */
-  readonly time: string
+  readonly known: KnownContracts
+  readonly owners: KnownOwners
 }
 
-/** The facts of a transaction: times, signers and costs. */
-export function TransactionFacts({ visit, transaction, blockNumber, time }: TransactionFactsProps): Html {
-  const { say } = visit
-  const { publisher, signers, tx_receipt, amount_limit, referred_tx, expiration } = transaction
-  const made = contractsMade(transaction)
-  const facts: readonly (Fact | false)[] = [
-    ['Block', '区块', blockNumber === '-1' ? <None /> : <Name visit={visit} kind="block" id={blockNumber} isWhole />],
-    ['Time', '时间', <When visit={visit} iso={time} />],
-    ['Valid until', '有效期至', <Expiry visit={visit} until={String(expiration)} />],
-    ['Publisher', '发布者', <Owner visit={visit} id={publisher} />],
-    ['Other signers', '其他签名者', <Texts texts={signers.map(visible)} />],
-    ['Gas paid', '支付的 gas', <Gas visit={visit} transaction={transaction} />],
-    ['RAM', 'RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
-    ['Spending limit', '授权限额', <Texts texts={amount_limit.map(limit => limitText(limit, say))} />],
-    made.length > 0 && [
-      'Deployed',
-      '部署的合约',
-      <div>
-        {made.map(id => (
-          <div>
-            <Name visit={visit} kind="contract" id={id} isWhole />
-          </div>
-        ))}
-      </div>,
-    ],
-    referred_tx !== '' && [
-      'Delayed transaction',
-      '所执行的延迟交易',
-      <Name visit={visit} kind="tx" id={referred_tx} isWhole />,
-    ],
-  ]
-  return <Facts visit={visit} facts={facts} />
-}
-
-/** The time until which a block could include the transaction. The genesis transaction has none. */
-const Expiry = ({ visit, until }: Props<{ until: string }>): Html =>
-  isNanoseconds(until) && until !== '0' ? <Until visit={visit} iso={formatIso(until)} /> : <None />
-
-type GasProps = Pick<TransactionFactsProps, 'visit' | 'transaction'>
-
-/** The gas paid, and the limits set by the signer. No gas is paid before the transaction is in a block. */
-function Gas({ visit, transaction }: GasProps): Html {
-  const { publisher, gas_limit, gas_ratio, tx_receipt } = transaction
-  const { say } = visit
+/** The actions of a transaction with their arguments. */
+export function Actions({ visit, transaction, blockNumber, known, owners }: ActionsProps): Html {
+  const { actions } = transaction
+  const failed = findFailedIndex(transaction)
+  const shown = actions.slice(0, MAX_SHOWN).map(action => ({ action, ...findSignature(known, action) }))
+  const isNamed = shown.some(({ action, signature }) => isNamedByCode(action, signature))
+  const isLater = (block: string): boolean => blockNumber !== '-1' && Number(block) > Number(blockNumber)
   return (
-    <>
-      {tx_receipt.gas_usage === undefined ? <None /> : <Count value={tx_receipt.gas_usage} />}{' '}
-      <small>
-        <span safe>{say({ en: 'by ', zh: '支付者 ' })}</span>
-        <Owner visit={visit} id={publisher} />
-        <span safe>{say({ en: ', limit ', zh: '，上限 ' })}</span>
-        <Count value={gas_limit} />
-        <span safe>{say({ en: ', ratio ', zh: '，倍率 ' })}</span>
-        <Count value={gas_ratio} />
-      </small>
-    </>
+    <Card visit={visit} id="actions" title={{ en: 'Actions', zh: '方法' }}>
+      {shown.length === 0 ? (
+        <Note visit={visit} text={{ en: 'No actions.', zh: '没有方法。' }} />
+      ) : (
+        <div>
+          {shown.map(({ action, signature, block }, at) => (
+            <Called
+              visit={visit}
+              action={action}
+              signature={signature}
+              changedIn={block !== undefined && isLater(block) ? block : undefined}
+              owners={owners}
+              number={at + 1}
+              isFailed={at === failed}
+            />
+          ))}
+        </div>
+      )}
+      {isNamed && <NamesOfCode visit={visit} />}
+      <More visit={visit} shown={MAX_SHOWN} total={actions.length} whole={rawHref(visit)} />
+    </Card>
   )
 }
-
-/** The RAM in bytes, by the account that paid for it or got it back. */
-const Ram = ({ visit, usage }: Props<{ usage: readonly (readonly [payer: string, bytes: string])[] }>): Html =>
-  usage.length === 0 ? (
-    <None />
-  ) : (
-    <div>
-      {usage.map(([payer, bytes]) => (
-        <div>
-          <Count value={bytes.replace('-', '')} />{' '}
-          <small>
-            <span safe>
-              {visit.say(
-                bytes.startsWith('-')
-                  ? { en: 'bytes, returned to ', zh: '字节，退还给 ' }
-                  : { en: 'bytes, paid by ', zh: '字节，支付者 ' },
-              )}
-            </span>
-            <Owner visit={visit} id={payer} />
-          </small>
-        </div>
-      ))}
-    </div>
-  )
-
-/** Texts, safe to display, one per line. */
-const Texts = ({ texts }: { readonly texts: readonly string[] }): Html =>
-  texts.length === 0 ? (
-    <None />
-  ) : (
-    <div>
-      {texts.map(text => (
-        <div>
-          <bdi safe>{text}</bdi>
-        </div>
-      ))}
-    </div>
-  )
 
 type CalledProps = {
   readonly visit: Visit
@@ -144,7 +82,7 @@ type CalledProps = {
 }
 
 /** An action with its arguments. */
-export function Called(props: CalledProps): Html {
+function Called(props: CalledProps): Html {
   const { visit, action, signature, changedIn, owners, number, isFailed } = props
   const { say } = visit
   const args = parseCallArguments(action, signature ?? UNKNOWN_SIGNATURE)
@@ -209,7 +147,7 @@ function Heading({ visit, action, signature, owners, isFailed }: CalledProps): H
 }
 
 /** A note on the origin of the argument names. */
-export const NamesOfCode = ({ visit }: { readonly visit: Pick<Visit, 'say'> }): Html => (
+const NamesOfCode = ({ visit }: { readonly visit: Pick<Visit, 'say'> }): Html => (
   <Note
     visit={visit}
     text={{
@@ -245,16 +183,14 @@ type ReceiptsProps = {
   readonly visit: Visit
   readonly actions: readonly CalledAction[]
   readonly receipts: readonly ShownReceipt[]
-  /** Maximum number of displayed receipts. */
-  readonly most: number
 }
 
 /** The receipts of a transaction, by action and with those of inner calls nested, as far as that can be derived. */
-export function Receipts({ visit, actions, receipts, most }: ReceiptsProps): Html {
+export function Receipts({ visit, actions, receipts }: ReceiptsProps): Html {
   const { say } = visit
-  const roots = nested(receipts.slice(0, most))
+  const roots = nested(receipts.slice(0, MAX_SHOWN))
   const divided =
-    actions.length > 1 && Math.max(actions.length, receipts.length) <= most ? byAction(actions, roots) : undefined
+    actions.length > 1 && Math.max(actions.length, receipts.length) <= MAX_SHOWN ? byAction(actions, roots) : undefined
   return (
     <Card visit={visit} id="receipts" title={{ en: 'Calls and receipts', zh: '调用与收据' }}>
       {roots.length === 0 ? (
@@ -288,7 +224,7 @@ export function Receipts({ visit, actions, receipts, most }: ReceiptsProps): Htm
           }}
         />
       )}
-      <More visit={visit} shown={most} total={receipts.length} whole={rawHref(visit)} />
+      <More visit={visit} shown={MAX_SHOWN} total={receipts.length} whole={rawHref(visit)} />
     </Card>
   )
 }
@@ -316,44 +252,3 @@ function Writer({ visit, func }: Props<{ func: string }>): Html {
 /** Index of the action that made a transaction fail; undefined: it did not fail, or its receipt names no action. */
 export const findFailedIndex = ({ tx_receipt, actions }: TransactionDetail): number | undefined =>
   tx_receipt.status_code === 'SUCCESS' ? undefined : findFailedAction(tx_receipt.message ?? '', actions)
-
-/** The failure reason: an explanation if a system contract gave the reason, and always the receipt's text. */
-export function WhyFailed({ visit, transaction }: Props<{ transaction: TransactionDetail }>): Html {
-  const { say } = visit
-  const { tx_receipt, actions } = transaction
-  const reason = extractReason(tx_receipt.message ?? '')
-  const at = findFailedIndex(transaction)
-  const action = at === undefined ? undefined : actions[at]
-  const words = failureWords(reason.text, action)
-  return (
-    <div class="reason">
-      {words !== undefined && (
-        <p class="words">
-          <bdi safe>{say(words)}</bdi>
-        </p>
-      )}
-      {action !== undefined && at !== undefined && (
-        <p>
-          <span safe>
-            {say({
-              en:
-                actions.length === 1
-                  ? 'It failed in the action '
-                  : `It failed in action ${at + 1} of ${actions.length}, `,
-              zh: actions.length === 1 ? '失败的方法：' : `失败于第 ${at + 1} 个方法（共 ${actions.length} 个）：`,
-            })}
-          </span>
-          <a href={`#action-${at + 1}`}>
-            <bdi safe>{`${shortened(visible(action.contract))} ${actionText(action.action_name)}`}</bdi>
-          </a>
-          <span safe>{say({ en: '.', zh: '。' })}</span>
-        </p>
-      )}
-      <pre class="bad chain" safe>
-        {`${visible(reason.text)}${reason.isWhole ? '' : '…'}`}
-      </pre>
-      {!reason.isWhole && <AllOfIt visit={visit} href={rawHref(visit)} />}
-      <p safe>{say({ en: 'Nothing moved: only the gas was charged.', zh: '没有代币变动：仅扣除了 gas。' })}</p>
-    </div>
-  )
-}

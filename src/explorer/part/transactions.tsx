@@ -3,19 +3,15 @@ import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
 import type { getBlockList } from '#actions/get-block.ts'
 import type { getTransactionList } from '#actions/get-transaction.ts'
-import { getTransactions } from '#actions/get-transaction.ts'
-import { readTransactionMovements } from '../find/movements.ts'
 import { ownTransactions } from '../format/amount.ts'
 import { describeOutcome } from '../format/outcome.ts'
 import type { TransactionMovement } from '../format/record.ts'
-import { actionText, shortened, visible } from '../format/text.ts'
+import { actionText, visible } from '../format/text.ts'
 import { formatIso } from '../format/time.ts'
-import type { TransactionDetail } from '../format/transaction.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None, Place, Until } from './amount.tsx'
-import { List, selectPageRows } from './list.tsx'
+import { Rows, type RowsProps } from './list.tsx'
 import { Contract, Name, NftName, Owner } from './name.tsx'
-import { Rows, type RowsProps } from './table.tsx'
 import { ChainText, rawHref } from './text.tsx'
 
 type OutcomeProps = { readonly visit: Pick<Visit, 'say'>; readonly code: string }
@@ -46,7 +42,7 @@ export const Failed = ({ visit, code }: OutcomeProps): Html =>
   code === 'SUCCESS' ? '' : <Outcome visit={visit} code={code} />
 
 /** Maximum number of movements, and of actions, that a row names. */
-const NAMED = 2
+export const MAX_NAMED = 2
 
 type MovedProps = {
   readonly visit: Visit
@@ -55,14 +51,14 @@ type MovedProps = {
 }
 
 /** The movements of a transaction in a row of a list: amount, sender and recipient, and the number of further ones. */
-const Moved = ({ visit, movements }: MovedProps): Html =>
+export const Moved = ({ visit, movements }: MovedProps): Html =>
   movements === undefined ? (
     <small safe>{visit.say({ en: 'not known yet', zh: '尚不可知' })}</small>
   ) : movements.length === 0 ? (
     <None />
   ) : (
     <span class="what">
-      {movements.slice(0, NAMED).map(movement => (
+      {movements.slice(0, MAX_NAMED).map(movement => (
         <span class="line">
           <What visit={visit} movement={movement} />{' '}
           {movement.from !== '' && <Owner visit={visit} id={movement.from} />}
@@ -70,7 +66,7 @@ const Moved = ({ visit, movements }: MovedProps): Html =>
           {movement.to !== '' && <Owner visit={visit} id={movement.to} />}
         </span>
       ))}
-      {movements.length > NAMED && <small safe>{`+${movements.length - NAMED}`}</small>}
+      {movements.length > MAX_NAMED && <small safe>{`+${movements.length - MAX_NAMED}`}</small>}
     </span>
   )
 
@@ -174,50 +170,6 @@ const First = ({ visit, row }: Props<{ row: TransactionRow }>): Html =>
     <span class="what">
       <Contract visit={visit} id={row.contract} /> <bdi safe>{actionText(row.action_name)}</bdi>
       {row.actions > 1 && <small safe>{` +${row.actions - 1}`}</small>}
-    </span>
-  )
-
-type BlockTransactionsProps = {
-  readonly visit: Visit
-  /** In the order of the block. */
-  readonly hashes: readonly string[]
-}
-
-/** The requested page of a block's transactions with their actions and movements. */
-export async function BlockTransactions({ visit, hashes }: BlockTransactionsProps): Promise<string> {
-  const shown = selectPageRows(visit, hashes).join(',')
-  const found = shown === '' ? [] : (await visit.ask(getTransactions, { tx_hashes: shown })).transactions
-  const transactions = found.flatMap(entry => (entry === null ? [] : [entry.transaction]))
-  const moved = await readTransactionMovements(visit, transactions)
-  return (
-    <List
-      visit={visit}
-      total={hashes.length}
-      rows={transactions}
-      none={{ en: 'No transactions on this page.', zh: '此页没有交易。' }}
-      columns={[
-        ['Transaction', '交易', ({ hash }) => <Name visit={visit} kind="tx" id={hash} />],
-        ['Publisher', '发布者', ({ publisher }) => <Owner visit={visit} id={publisher} />],
-        ['Actions', '方法', row => <Done row={row} />, 'bare'],
-        ['Moved', '代币变动', ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />, 'bare'],
-        ['Status', '状态', ({ tx_receipt }) => <Outcome visit={visit} code={tx_receipt.status_code ?? ''} />, 'end'],
-        ['Gas', 'Gas', ({ tx_receipt }) => <Count value={tx_receipt.gas_usage ?? '0'} />, 'digits'],
-      ]}
-    />
-  )
-}
-
-const Done = ({ row: { actions } }: { readonly row: TransactionDetail }): Html =>
-  actions.length === 0 ? (
-    <None />
-  ) : (
-    <span class="what">
-      {actions.slice(0, NAMED).map(({ contract, action_name }) => (
-        <bdi class="line" safe>
-          {`${shortened(visible(contract))} ${actionText(action_name)}`}
-        </bdi>
-      ))}
-      {actions.length > NAMED && <small safe>{`+${actions.length - NAMED}`}</small>}
     </span>
   )
 

@@ -1,6 +1,6 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { LANGUAGE_TAG, selectLanguage } from '#actions/request/options.ts'
-import { findNear, type Near } from '#explorer/find/near.ts'
+import { findNear, type Near } from '#explorer/find/search.ts'
 import { formatRoot, toHref } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import { type Document, type PageRequest, showFailure, showPage } from '#explorer/show.tsx'

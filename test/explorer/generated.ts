@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { pages } from '#explorer/pages.ts'
 import type { Store } from '#store/port.ts'
 import { brokenOf, type Crawled, crawl } from './crawl.ts'
+import { expectCells, expectFile } from './expect-files.ts'
 import { strayFigures } from './numbers.ts'
 import { foreignIn } from './read-page.ts'
 import { type Explorer, explorerOn } from './served.ts'
@@ -13,8 +14,8 @@ const UNLINKED: ReadonlySet<string> = new Set(['/search', '/suggest', '/sitemap.
 /** Pages of the explorer. The reference and the status page have tests of their own. */
 const PAGE = /^\/(?!docs|status|api|openapi)/
 
-/** A chain other than the recorded one: links from the first page lead to every kind of page. */
-export function pageSuite(store: () => Store): void {
+/** Pages and files on a chain other than the recorded one: links from the first page lead to every kind of page. */
+export function explorerSuite(store: () => Store): void {
   let explorer: Explorer
   let crawled: Crawled = []
   beforeAll(async () => {
@@ -40,5 +41,16 @@ export function pageSuite(store: () => Store): void {
       compared += page.values.length
     }
     expect(compared).toBeGreaterThan(1_000)
+  })
+
+  test('files have every row, and changes that add up', async () => {
+    const wealth = await explorer.list('base/get-wealth-list', { size: '5' })
+    for (const { account } of wealth) await expectFile(explorer, account)
+    expect(wealth.length).toBe(5)
+  })
+
+  test('files of lists of state and of history match the rows of the API, cell by cell', async () => {
+    for (const path of ['/wealth.csv', '/token/iost/holders.csv', '/blocks.csv', '/contracts.csv'])
+      expect(await expectCells(explorer, path)).toBeGreaterThan(0)
   })
 }
