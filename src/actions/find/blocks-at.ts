@@ -3,7 +3,7 @@ import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId, parsePosition } from '#indices/list.ts'
 import { missingData } from '#store/failures.ts'
 import type { Published, View } from '#store/port.ts'
-import { type RowId, rowIdText } from '../request/row-id.ts'
+import { type RowId, rowIdText } from '../request/range.ts'
 import type { Numbered } from './listing.ts'
 
 /** Published blocks by their heights, in the same order. Throws 'damaged' if one is missing. */
@@ -26,6 +26,10 @@ export async function readBlockTimes(view: View, heights: readonly number[]): Pr
   const times = await view.blockTimes(distinct)
   return new Map(distinct.map((height, at) => [height, times[at] as bigint]))
 }
+
+/** Times of the blocks with these ordinals in the list of all blocks, which begins with block 0 (`countPassing`). */
+export const readOrdinalTimes = (view: View, ordinals: readonly number[]): Promise<readonly bigint[]> =>
+  view.blockTimes(ordinals.map(ordinal => ordinal - 1))
 
 /** A block that is, or was, the last published one. */
 export type End = Pick<Published, 'height' | 'hash'>

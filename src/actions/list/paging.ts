@@ -3,11 +3,10 @@ import { RawJson } from '#chain/json.ts'
 import type { View } from '#store/port.ts'
 import { type ApiAction, type Context, defineAction, type ListSource, type Typed } from '../define.ts'
 import { readRowIds } from '../find/blocks-at.ts'
-import { type Listing, ROWS_AT_ONCE } from '../find/listing.ts'
+import { type Listing, ROWS_AT_ONCE, rowsValue, withOwnData } from '../find/listing.ts'
 import type { Merged } from '../find/merge.ts'
-import { rowsValue, withOwnData } from '../find/rows.ts'
 import { SIZE_DEFAULT } from '../request/parameter-types.ts'
-import { rowIdText } from '../request/row-id.ts'
+import { rowIdText } from '../request/range.ts'
 import type { RowSearch, SearchListing } from './searched.ts'
 
 /**

@@ -4,9 +4,8 @@ import { partsOfFuncName } from '#chain/effects.ts'
 import type { Text } from '../define.ts'
 import { ACTION, CONTRACT, owner, tokenAs } from './parameter-types.ts'
 import { defineListParameter, defineParameter, flag, getParameterSpec, type ParameterSpec } from './query.ts'
-import { checkHeadRange, checkRange, type RowRange } from './range.ts'
+import { checkHeadRange, checkRange, type RowId, type RowRange } from './range.ts'
 import { badRequest } from './refusals.ts'
-import type { RowId } from './row-id.ts'
 
 /** A contract and one of its actions, as named by a call. */
 type Func = { readonly contract: string; readonly action: string }
@@ -16,7 +15,7 @@ export type RecordFilters = {
   readonly counterparty?: string | undefined
   readonly token?: readonly string[] | undefined
   readonly func_name?: Func | undefined
-  readonly failed?: number
+  readonly failed?: number | undefined
   readonly memo?: string | undefined
   readonly memo_prefix?: string | undefined
   /** In units of 10^-18 tokens. */
@@ -159,16 +158,8 @@ export function hasFilters(filters: RecordFilters): boolean {
 /** Splits the parameters of a list of records into filters, with duplicate tokens removed, and the others. */
 export function splitFilters<P extends RecordFilters>(params: P) {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, ...asked } = params
-  const filters: RecordFilters = {
-    direction,
-    counterparty,
-    func_name,
-    memo,
-    memo_prefix,
-    min_amount,
-    ...(failed === undefined ? {} : { failed }),
-    token: token && [...new Set(token)],
-  }
+  const tokens = token && [...new Set(token)]
+  const filters = { direction, counterparty, token: tokens, func_name, failed, memo, memo_prefix, min_amount }
   return { filters, asked }
 }
 
@@ -235,8 +226,7 @@ export function checkSide({ direction, counterparty }: RecordFilters): void {
  */
 export function checkRecordRange(requested: RequestedRange, isSearched: boolean): void {
   if (!isSearched) {
-    const { after, ...others } = requested
-    checkHeadRange(after === undefined ? others : { ...others, after })
+    checkHeadRange(requested)
     return
   }
   checkRange(requested)

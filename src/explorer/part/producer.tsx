@@ -1,11 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
-import { DAYS_OF_CHANGE } from '#actions/find/producer-votes.ts'
 import type { getAccountAssets } from '#actions/get-account.ts'
 import { getBalances } from '#actions/get-balance.ts'
-import type { getProducerVotes } from '#actions/get-producer.ts'
-import { getProducerVoter } from '#actions/get-producer.ts'
+import { DAYS_OF_CHANGE, getProducerVoter, type getProducerVotes } from '#actions/get-producer.ts'
 import { getRewardHistory } from '#actions/get-reward.ts'
 import { voterFile } from '../download/downloads.ts'
 import { countDecimals, sumDecimals } from '../format/amount.ts'

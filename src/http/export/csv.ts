@@ -1,6 +1,5 @@
-import type { Book } from '#actions/books/book.ts'
 import type { Export } from '#actions/export.ts'
-import type { Rows } from '#actions/find/rows.ts'
+import type { Book, Rows } from '#actions/find/listing.ts'
 import { Exact, RawJson, writeJson } from '#chain/json.ts'
 import { fileStem, textCell } from '#explorer/download/file.ts'
 
