@@ -84,8 +84,9 @@ export async function openExport(
     )
   const compat = call.options.compat === 'iostabc' ? action.compatResult : undefined
   const columns = findColumns(compat ?? action.result, action.list)?.usual
-  const { source, list } = action
-  if (source === undefined) return { action, columns, ...(await readWhole(deps, call, { ...options, list })) }
+  const { source } = action
+  if (source === undefined)
+    return { action, columns, ...(await readWhole(deps, call, { ...options, list: action.list })) }
   const open: Open = async (view, { waitForNode, longWork }, isDryRun) => {
     const { compat } = call.options
     const { signal, prolong } = options

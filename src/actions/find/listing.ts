@@ -186,7 +186,11 @@ export const createMemoryListing = <R, D = unknown>(
 })
 
 /** Rows of steps, given oldest first, as a list in the requested order. */
-export const createStepListing = <D>(rows: readonly object[], sort: 'asc' | 'desc', columns: readonly string[]) => ({
+export const createStepListing = <D>(
+  rows: readonly object[],
+  sort: 'asc' | 'desc',
+  columns: readonly string[],
+): Listing<D> => ({
   ...createMemoryListing<object, D>(sort === 'asc' ? rows : rows.toReversed()),
   columns,
 })

@@ -83,12 +83,17 @@ const NAMED = { account: accounts, contract: contracts, token: tokens, producer:
 type NamedDocs = { readonly [K in keyof typeof NAMED]: DocOf<(typeof NAMED)[K]> }
 
 /** The document of a thing that a request names. Throws 'not_found' or 'loading'. */
-export async function requireNamed<K extends keyof typeof NAMED>(
+export function requireNamed<K extends keyof NamedDocs>(
   context: Pick<Context, 'view' | 'node'>,
   kind: K,
   name: string,
-): Promise<NamedDocs[K]> {
-  const found: NamedDocs[K] | undefined = await context.view.get(NAMED[kind], name)
+): Promise<NamedDocs[K]>
+export async function requireNamed(
+  context: Pick<Context, 'view' | 'node'>,
+  kind: keyof NamedDocs,
+  name: string,
+): Promise<object> {
+  const found = await context.view.get(NAMED[kind], name)
   if (found === undefined) throw unknown(context, kind, name)
   return found
 }

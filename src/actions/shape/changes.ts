@@ -158,7 +158,7 @@ type Row = {
   readonly balance: string
   readonly frozen: string
   readonly tx_hash: string | null
-  readonly isStake?: true | undefined
+  readonly isStake?: boolean | undefined
 }
 
 /** Converts rows of changes of one token to bookings. */
