@@ -4,7 +4,7 @@ import type { HeadAt } from '#head/head-state.ts'
 import { recordId, TX_PLACES } from '#indices/list.ts'
 import type { View } from '#store/port.ts'
 import { blockHashes, type End, getPositionHeight, isOnChain, readBlock } from '../find/blocks-at.ts'
-import { ROW_ID_PATTERN, type RowId, readRowId, rowIdText } from '../request/range.ts'
+import { ROW_ID_PATTERN, type RowId, readRowId, rowIdText } from '../request/row-id.ts'
 
 /**
  * The published blocks by which a reader's rows are checked against the chain: the last one when the rows were sent, and

@@ -6,7 +6,7 @@ import { formatRowLines, inRuns, type Listing, ROWS_AT_ONCE, readParts } from '.
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import { isLongFound, openLaterSearch } from '../list/search.ts'
 import type { RowSearch, SearchListing } from '../list/searched.ts'
-import { rowIdText } from '../request/range.ts'
+import { rowIdText } from '../request/row-id.ts'
 import {
   type Feed,
   type FeedCall,

@@ -3,7 +3,7 @@ import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId, parsePosition } from '#indices/list.ts'
 import { missingData } from '#store/failures.ts'
 import type { Published, View } from '#store/port.ts'
-import { type RowId, rowIdText } from '../request/range.ts'
+import { type RowId, rowIdText } from '../request/row-id.ts'
 import type { Numbered } from './listing.ts'
 
 /** Published blocks by their heights, in the same order. Throws 'damaged' if one is missing. */

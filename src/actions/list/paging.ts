@@ -6,7 +6,7 @@ import { readRowIds } from '../find/blocks-at.ts'
 import { type Listing, ROWS_AT_ONCE, rowsValue, withOwnData } from '../find/listing.ts'
 import type { Merged } from '../find/merge.ts'
 import { SIZE_DEFAULT } from '../request/parameter-types.ts'
-import { rowIdText } from '../request/range.ts'
+import { rowIdText } from '../request/row-id.ts'
 import type { RowSearch, SearchListing } from './searched.ts'
 
 /**

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { BASE58_LETTER } from '#chain/base58.ts'
 import {
   DATE_PATTERN,
   dayOfDate,
@@ -14,6 +13,7 @@ import {
 import type { Text } from '../define.ts'
 import { defineParameter, flag, WHOLE_NUMBER, WHOLE_RULE } from './query.ts'
 import { badRequest } from './refusals.ts'
+import { ROW_ID_PATTERN, type RowId, readRowId } from './row-id.ts'
 
 export const DAYS_DEFAULT = 30
 
@@ -237,24 +237,6 @@ export function checkRange(range: RowRange): void {
       { parameter: first },
     )
   }
-}
-
-/**
- * Permanent id of a row, valid even while its block may be replaced: its position in the chain and the hash
- * of its block.
- */
-export type RowId = { readonly position: string; readonly hash: string }
-
-export const ROW_ID_PATTERN = `^([0-9]{12}(?:-[0-9]{5}){0,2})-(${BASE58_LETTER}{32,44})$`
-
-const ROW_ID = new RegExp(ROW_ID_PATTERN)
-
-export const rowIdText = ({ position, hash }: RowId): string => `${position}-${hash}`
-
-/** The parts of a row's id; undefined: the text is not one. */
-export function readRowId(text: string): RowId | undefined {
-  const [, position, hash] = ROW_ID.exec(text) ?? []
-  return position === undefined || hash === undefined ? undefined : { position, hash }
 }
 
 /** The parameters of lists that can include rows of blocks which are not yet irreversible. */

@@ -4,8 +4,9 @@ import { partsOfFuncName } from '#chain/effects.ts'
 import type { Text } from '../define.ts'
 import { ACTION, CONTRACT, owner, tokenAs } from './parameter-types.ts'
 import { defineListParameter, defineParameter, flag, getParameterSpec, type ParameterSpec } from './query.ts'
-import { checkHeadRange, checkRange, type RowId, type RowRange } from './range.ts'
+import { checkHeadRange, checkRange, type RowRange } from './range.ts'
 import { badRequest } from './refusals.ts'
+import type { RowId } from './row-id.ts'
 
 /** A contract and one of its actions, as named by a call. */
 type Func = { readonly contract: string; readonly action: string }

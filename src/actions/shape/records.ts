@@ -20,7 +20,7 @@ import {
   readBodies,
   readRowTexts,
 } from '../find/record-texts.ts'
-import { rowIdText } from '../request/range.ts'
+import { rowIdText } from '../request/row-id.ts'
 import {
   count,
   defineCreatedTime,
