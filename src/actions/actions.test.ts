@@ -4,14 +4,14 @@ import { writeJson } from '#chain/json.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
 import { createAnswerCache, holdPermit, type Permit } from './answer.ts'
+import { prefetchResults } from './export.ts'
+import { rowsValue } from './find/listing.ts'
 import type { NumberedRecord } from './find/numbered.ts'
-import { rowsValue } from './find/rows.ts'
-import { prefetchResults } from './list/read-parts.ts'
+import { transactionObject } from './get-transaction.ts'
 import { readOptions, selectLanguage } from './request/options.ts'
 import { nearest, shown } from './request/refusals.ts'
 import { shownRecords } from './shape/records.ts'
-import { transactionObject } from './shape/transaction-answer.ts'
-import { plainNumber, toDouble, toIost } from './shape/values.ts'
+import { plainNumber, toDouble } from './shape/values.ts'
 
 test('holdPermit: a permit is released when the work ends or fails', async () => {
   let taken = 0
@@ -183,17 +183,6 @@ test('a row: the facts of a movement are those that the chain reads, without the
   expect([row.token, row.memo, row.data]).toEqual(['iost', 'gift', [doc.data]])
 })
 
-test('rows: created_at is cut to milliseconds, block is text, and contract is present only where documented', async () => {
-  const plain = await shownValue([{ seq: 7, doc: record('[]') }], { contract: 'compat', compat: 'none' })
-  expect(writeJson(plain)).toBe(
-    '[{"seq":7,"action_name":"receipt","data":[],"block":"1","tx_hash":"h","from":"a","to":"b","created_at":"2026-11-21T08:12:13.999Z","index":0,"return":"","status_code":"SUCCESS"}]',
-  )
-  const always = await shownValue([{ seq: 7, doc: record('[]') }], { contract: 'always', compat: 'none' })
-  expect(writeJson(always)).toContain('[{"seq":7,"contract":"system.iost",')
-  const compat = await shownValue([{ seq: 7, doc: record('[]') }], { contract: 'compat', compat: 'iostabc' })
-  expect(JSON.parse(writeJson(compat))[0]).not.toHaveProperty('seq')
-})
-
 test('transactionObject: names such as 12345 and __proto__ keep their place and value', () => {
   const body =
     '{"hash":"h","delay":"5","expiration":"9223372036854775807","gas_ratio":1.01,"gas_limit":1e6,"tx_receipt":{"gas_usage":1e-2,"ram_usage":{"user_003":"149","12345":"-67","__proto__":"1"},"returns":["[\\"<\\u003c\\"]"]}}'
@@ -225,8 +214,4 @@ test('toDouble: every finite double keeps its value and has no exponent', () => 
       return /^-?\d+(?:\.\d+)?$/.test(text) && Number(text) === value
     }),
   )
-})
-
-test('toIost: all digits of an int64 are kept', () => {
-  expect(toIost(2n ** 63n - 1n).text).toBe('92233720368.54775807')
 })

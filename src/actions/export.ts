@@ -10,14 +10,19 @@ import {
   type Permit,
   readCall,
 } from './answer.ts'
-import type { Book } from './books/book.ts'
 import type { ApiAction, Context, ListSource } from './define.ts'
 import { ofOneChain } from './find/blocks-at.ts'
-import { type Listing, ROWS_AT_ONCE } from './find/listing.ts'
-import type { Rows } from './find/rows.ts'
+import {
+  type Book,
+  createMemoryListing,
+  inRuns,
+  type Listing,
+  ROWS_AT_ONCE,
+  type Rows,
+  readParts,
+} from './find/listing.ts'
 import { getExportFacts } from './list/paging.ts'
-import { prefetchResults, readParts } from './list/read-parts.ts'
-import { inParts } from './list/search.ts'
+import { isLongFound } from './list/search.ts'
 import type { SearchListing } from './list/searched.ts'
 import type { ExportFormat } from './request/options.ts'
 import { findSingleValue, type Query } from './request/query.ts'
@@ -68,6 +73,7 @@ export async function openExport(
       { parameter: 'format' },
     )
   refusePages(call)
+  // Clients keep a whole list, so it excludes rows that may still be replaced.
   if (params['head'] === 1)
     throw badRequest(
       {
@@ -78,9 +84,9 @@ export async function openExport(
     )
   const compat = call.options.compat === 'iostabc' ? action.compatResult : undefined
   const columns = findColumns(compat ?? action.result, action.list)?.usual
-  const common = { action, columns }
   const { source } = action
-  if (source === undefined) return { ...common, ...(await readWhole(deps, call, { ...options, list: action.list })) }
+  if (source === undefined)
+    return { action, columns, ...(await readWhole(deps, call, { ...options, list: action.list })) }
   const open: Open = async (view, { waitForNode, longWork }, isDryRun) => {
     const { compat } = call.options
     const { signal, prolong } = options
@@ -91,22 +97,25 @@ export async function openExport(
         params,
       )
     } catch (error) {
-      if (compat === 'iostabc' && error instanceof Failure && error.kind === 'not_found') return NOTHING
+      // The old service returns no rows for unknown things.
+      if (compat === 'iostabc' && error instanceof Failure && error.kind === 'not_found') return createMemoryListing([])
       throw error
     }
   }
-  if (source.state.length > 0) return { ...common, ...(await hold(deps, source, { ...options, open })) }
-  const { fields, named, ...opened } = await follow(deps, { ...options, open })
+  const opened = source.state.length > 0 ? hold(deps, source, { ...options, open }) : follow(deps, { ...options, open })
+  const { added, ...others } = await opened
   // Rows found by a search have no number in a list.
-  const own = fields && columns && [...fields, ...columns.filter(name => name !== 'seq')]
-  return { action, columns: named ?? own ?? columns, ...opened }
+  const own = added && columns && [...added, ...columns.filter(name => name !== 'seq')]
+  return { action, columns: own ?? columns, ...others }
 }
 
 type Open = (view: View, waits: Permit, isDryRun?: true) => Promise<Listing | SearchListing>
-type Opened = Omit<Export, 'action' | 'columns'> & { readonly columns?: readonly string[] }
-
-/** The old service returns no rows for unknown things. */
-const NOTHING: Listing = { total: 0, docs: async () => [], rows: async () => ({ rows: [] }) }
+type Opened = Omit<Export, 'action' | 'columns'> & {
+  /** Absent: the usual ones of the list. */
+  readonly columns?: readonly string[]
+  /** Fields of the rows of a search in addition to the usual ones; absent: it is no search. */
+  readonly added?: readonly string[]
+}
 
 /** A list that is short enough for a single answer. */
 async function readWhole(
@@ -119,13 +128,12 @@ async function readWhole(
   const rows = (fields[list] ?? []) as readonly unknown[]
   const { columns, heights } = getExportFacts(data)
   const listing: Listing = {
-    total: rows.length,
-    docs: async (_view, offset, limit) => rows.slice(offset, offset + limit),
-    rows: async (_view, docs) => ({ rows: docs }),
+    ...createMemoryListing(rows),
     beside: pickOtherFields(fields, list),
     ...(heights === undefined ? {} : { heights }),
+    ...(columns === undefined ? {} : { columns }),
   }
-  return { ...createExportSource(listing, at, work => work(NO_VIEW)), ...(columns === undefined ? {} : { columns }) }
+  return createExportSource(listing, at, work => work(NO_VIEW))
 }
 
 /** For rows in memory, which need no view. */
@@ -139,18 +147,15 @@ const NO_VIEW = undefined as unknown as View
 async function follow(
   { store }: AnswerDeps,
   { signal, acquire, open }: ExportOptions & { readonly open: Open },
-): Promise<Opened & { readonly fields?: readonly string[]; readonly named?: readonly string[] }> {
+): Promise<Opened> {
   const { listing, at } = await holdPermit(acquire, permit =>
     store.read(async view => ({ listing: await open(view, permit), at: view.at }), { signal }),
   )
   const read: Read = work =>
     holdPermit(acquire, () => store.read(view => ofOneChain(view, [at], () => work(view)), { signal }))
-  if (!('search' in listing)) {
-    const { columns: named } = listing
-    return { ...createExportSource(listing, at, read), ...(named === undefined ? {} : { named }) }
-  }
-  const { total, fields, book } = listing
-  return { at, total, fields, book, rows: begin => foundRows(listing, read, begin), close: () => undefined }
+  if (!('search' in listing)) return createExportSource(listing, at, read)
+  const { total, fields: added, book } = listing
+  return { at, total, added, book, rows: begin => foundRows(listing, read, begin), close: () => undefined }
 }
 
 /** A list of state, which changes with every height. The store holds a snapshot for it. */
@@ -183,6 +188,7 @@ const createExportSource = (listing: Listing, at: Published, read: Read): Opened
   book: listing.book,
   beside: listing.beside,
   heights: listing.heights,
+  ...(listing.columns === undefined ? {} : { columns: listing.columns }),
   rows: begin => readExportRows(listing, read, begin),
   close: () => undefined,
 })
@@ -192,6 +198,27 @@ const AHEAD = 2
 
 /** Up to a thousand documents: those that fit in memory already as rows, the others for later. */
 type Part = { readonly rows: Rows; readonly later: readonly (readonly unknown[])[] }
+
+/**
+ * Results of the jobs 0 … `count` − 1, in order. While one is used, up to `most` further jobs are running.
+ * The first failure ends the sequence; jobs that are still running are not cancelled.
+ */
+export const prefetchResults = async function* <T>(
+  { count, most }: { readonly count: number; readonly most: number },
+  start: (job: number) => Promise<T>,
+): AsyncGenerator<T, void, void> {
+  const underWay: Promise<T>[] = []
+  let started = 0
+  for (let at = 0; at < count; at++) {
+    for (; started < count && started <= at + most; started++) {
+      const job = start(started)
+      // A failure is reported in its turn, and ignored if the caller has stopped.
+      job.catch(() => undefined)
+      underWay.push(job)
+    }
+    yield (await underWay.shift()) as T
+  }
+}
 
 const readExportRows = async function* (
   listing: Listing,
@@ -227,7 +254,7 @@ const foundRows = async function* (
     if (!isFirst) await begin()
     const before = rest
     const looked = await read(view => before.next(view, ROWS_AT_ONCE))
-    for (const part of inParts(looked.found)) yield await read(view => shown(view, part))
+    for (const part of inRuns(looked.found, isLongFound)) yield await read(view => shown(view, part))
     rest = looked.rest
   }
 }

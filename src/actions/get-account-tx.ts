@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import { listOf } from '#indices/list.ts'
 import { openBook } from './books/open-book.ts'
 import type { Context } from './define.ts'
 import { foundFilters, ownersOfAll } from './find/owner.ts'
@@ -7,7 +6,7 @@ import { defineList } from './list/paging.ts'
 import { accountPlan, isSearched, plannedRecords } from './list/record-plan.ts'
 import { csvLayout } from './request/options.ts'
 import { owners, paging, sort } from './request/parameter-types.ts'
-import { checkHeadRange, headOptions, range } from './request/range.ts'
+import { headOptions, range } from './request/range.ts'
 import {
   checkFilters,
   checkRecordRange,
@@ -15,13 +14,12 @@ import {
   direction,
   failedOnly,
   funcName,
-  hasFilters,
   splitFilters,
   textFilters,
   tokens,
 } from './request/record-filters.ts'
 import { badRequest } from './request/refusals.ts'
-import { createRecordBookings, listedRecords, recordLists } from './shape/records.ts'
+import { createRecordBookings, recordLists } from './shape/records.ts'
 
 const recordFilters = {
   direction: direction({
@@ -79,11 +77,9 @@ export const getAccountTx = defineList({
   }),
   check: params => {
     if (params.csv !== undefined) checkBook(params.account, params.csv)
-    const isEach = params.account.length > 1
-    if (!isEach && !hasFilters(params)) return checkHeadRange(params)
     const { filters } = splitFilters(params)
     checkFilters(filters)
-    checkRecordRange(params, isSearched(accountPlan([''], filters, isEach)))
+    checkRecordRange(params, isSearched(accountPlan([''], filters, params.account.length > 1)))
   },
   ...recordLists('compat'),
   list: 'transactions',
@@ -108,10 +104,8 @@ export const getAccountTx = defineList({
           range: asked,
           bookingsOf: createRecordBookings(only),
         })
-      const form = { contract: 'compat', isBook: csv !== undefined } as const
-      if (account.length === 1 && !hasFilters(filters))
-        return { ...(await listedRecords(context, listOf.account(only), { ...asked, ...form })), book }
       const plan = accountPlan(names, await foundFilters(context, filters), account.length > 1)
+      const form = { contract: 'compat', isBook: csv !== undefined } as const
       return { ...(await plannedRecords(context, plan, { ...asked, ...form })), book }
     },
   },

@@ -3,34 +3,26 @@ import { fromUnits } from '#chain/amount.ts'
 import { computeGas, computeGasRate, STORED_GAS_SCALE } from '#chain/gas.ts'
 import { Exact } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { listOf } from '#indices/list.ts'
 import { pledges } from '#indices/pledge.ts'
 import { NO_RESOURCES, resources } from '#indices/resource.ts'
-import { parseHeld, seriesOf } from '#indices/series.ts'
-import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
-import { heldTokens, readUnclaimed } from './find/holdings.ts'
 import { wholeOrder } from './find/listing.ts'
-import { unknown } from './find/loading.ts'
 import { listRecords, type NumberedRecord } from './find/numbered.ts'
-import { resolveOwner } from './find/owner.ts'
+import { requireNamed, resolveOwner } from './find/owner.ts'
 import { findMoment } from './find/point.ts'
-import { readSums, readVotes } from './find/series.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
 import { account, owner, paging, sort } from './request/parameter-types.ts'
 import { checkPoint, checkRange, point, range } from './request/range.ts'
 import {
   ballot,
-  type HeldTokenRow,
   heldTokenFields,
-  heldTokenRows,
   iostAssets,
-  iostShown,
+  readAssets,
   readBallots,
+  readTokenRows,
   unclaimedRewards,
-  unclaimedShown,
 } from './shape/holdings.ts'
 import {
   byName,
@@ -40,6 +32,7 @@ import {
   exact,
   flag,
   listOfRows,
+  numberedLists,
   pointFields,
   pointShown,
   seq,
@@ -109,8 +102,7 @@ export const getAccountDetail = defineAction({
   }),
   run: async (context, { account: name }) => {
     const { view } = context
-    const found = await view.get(accounts, name)
-    if (found === undefined) throw unknown(context, 'account', name)
+    const found = await requireNamed(context, 'account', name)
     const [resource = NO_RESOURCES, ram, pledged, { ballots }] = await Promise.all([
       view.get(resources, name),
       view.get(balances, balanceId('ram', name)),
@@ -166,43 +158,13 @@ export const getAccountAssets = defineAction({
     ...pointFields,
   }),
   run: async (context, { account, ...asked }) => {
-    const { view } = context
     const [name, then] = await Promise.all([resolveOwner(context, account), findMoment(context, asked)])
-    const { height } = then ?? view.at
-    const [tokens, pledged, [votes, unclaimed]] = await Promise.all([
-      heldTokens(view, name, then),
-      readSums(view, [seriesOf.pledgedForItself(name), seriesOf.pledgedForOthers(name)], height),
-      readPastClaims(view, name, height),
-    ])
-    const { available, frozen } = tokens.find(({ token }) => token === 'iost') ?? parseHeld([])
-    const [pledged_for_itself = 0n, pledged_for_others = 0n] = pledged
-    const others = tokens.filter(({ token }) => token !== 'iost')
-    return {
-      name,
-      iost: iostShown({
-        available,
-        frozen,
-        votes: [...votes.values()].reduce((sum, each) => sum + each, 0n),
-        pledged_for_itself,
-        pledged_for_others,
-        voter_rewards: unclaimed.asVoter,
-        producer_reward: unclaimed.asProducer,
-      }),
-      unclaimed: unclaimedShown(unclaimed),
-      tokens: await heldTokenRows(view, others),
-      ...pointShown(then),
-    }
+    return { name, ...(await readAssets(context.view, name, then)), ...pointShown(then) }
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { account: 'busyhub' },
 })
-
-/** The votes of an owner after a block, and the amounts that it could withdraw for them. */
-async function readPastClaims(view: View, owner: string, height: number) {
-  const votes = await readVotes(view, seriesOf.voter(owner), height)
-  return [votes, await readUnclaimed(view, { owner, votes, height })] as const
-}
 
 const { frozen_list: _, ...usual } = heldTokenFields
 
@@ -227,8 +189,8 @@ export const getTokenList = defineAction({
   list: 'tokens',
   run: async (context, { account, ...asked }) => {
     const [name, then] = await Promise.all([resolveOwner(context, account), findMoment(context, asked)])
-    const rows = await heldTokenRows(context.view, await heldTokens(context.view, name, then))
-    const shown = context.compat === 'iostabc' ? rows.map(withoutList) : rows
+    const rows = await readTokenRows(context.view, name, then)
+    const shown = context.compat === 'iostabc' ? rows.map(({ frozen_list: _, ...row }) => row) : rows
     return { ...buildWholeList('tokens', shown, then && { heights: [then.height] }), ...pointShown(then) }
   },
   isOfStore: true,
@@ -236,16 +198,13 @@ export const getTokenList = defineAction({
   example: { account: 'busyhub' },
 })
 
-const withoutList = ({ frozen_list: _, ...row }: HeldTokenRow) => row
-
 const subaccountFields = {
+  seq: seq(),
   name: text('Account name.', '账户名。'),
   created_by: text('Account that created this account.', '创建者账户。'),
   created_at: defineCreatedTime(),
   tx_hash: txHash(),
 }
-const defineListResult = <P extends TProperties>(row: P) =>
-  listOfRows('accounts', shape(row), { en: 'Accounts of this page.', zh: '账户列表。' })
 
 export const getSubaccountList = defineList({
   module: 'account',
@@ -257,14 +216,13 @@ export const getSubaccountList = defineList({
   },
   params: Type.Object({ account: account(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: defineListResult({ seq: seq(), ...subaccountFields }),
-  compatResult: defineListResult(subaccountFields),
+  ...numberedLists('accounts', subaccountFields, { en: 'Accounts of this page.', zh: '账户列表。' }),
   list: 'accounts',
   source: {
     state: [],
     open: async (context, { account: name, ...asked }) => {
-      const { view, compat } = context
-      if ((await view.get(accounts, name)) === undefined) throw unknown(context, 'account', name)
+      const { compat } = context
+      await requireNamed(context, 'account', name)
       const rowOf = ({ seq: number, doc }: NumberedRecord) => ({
         ...(compat === 'iostabc' ? {} : { seq: number }),
         name: doc.to,

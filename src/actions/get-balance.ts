@@ -8,7 +8,7 @@ import type { View } from '#store/port.ts'
 import { openBook } from './books/open-book.ts'
 import { type Context, defineAction } from './define.ts'
 import { listStepHeights, requestedSteps } from './find/days.ts'
-import { type Listing, type Numbered, stepListing } from './find/listing.ts'
+import { createStepListing, type Listing, type Numbered } from './find/listing.ts'
 import { toNull, unknown } from './find/loading.ts'
 import { numberedRows } from './find/numbered.ts'
 import { findOwners, resolveOwner } from './find/owner.ts'
@@ -18,16 +18,25 @@ import { defineList } from './list/paging.ts'
 import { csvLayout } from './request/options.ts'
 import { owner, paging, sort, token, tokenAs } from './request/parameter-types.ts'
 import { defineListParameter } from './request/query.ts'
-import { checkPoint, checkRange, point, range } from './request/range.ts'
+import {
+  boundsOfSteps,
+  checkPoint,
+  checkRange,
+  checkSteps,
+  point,
+  type RangeOfSteps,
+  range,
+  type Step,
+  step,
+} from './request/range.ts'
 import { badRequest } from './request/refusals.ts'
-import { boundsOfSteps, checkSteps, type RangeOfSteps, type Step, step } from './request/steps.ts'
 import { balanceChangeRows, changeFields, changeRows, createChangeBookings } from './shape/changes.ts'
-import { ballot, readBallots, readPastBallots } from './shape/holdings.ts'
+import { ballot, readBallots } from './shape/holdings.ts'
 import {
   defineRows,
   described,
   exact,
-  listOfRows,
+  numberedLists,
   pointFields,
   pointShown,
   shape,
@@ -76,11 +85,10 @@ export const getAccountBalance = defineAction({
   run: async (context, { account, ...asked }) => {
     const { view } = context
     const [name, then] = await Promise.all([resolveOwner(context, account), findMoment(context, asked)])
-    const [held, { total, ballots }] = await Promise.all(
-      then === undefined
-        ? [heldNow(view, name), readBallots(view, name)]
-        : [readHeld(view, balanceId('iost', name), then.height), readPastBallots(view, name, then.height)],
-    )
+    const [held, { total, ballots }] = await Promise.all([
+      then === undefined ? heldNow(view, name) : readHeld(view, balanceId('iost', name), then.height),
+      readBallots(view, name, then),
+    ])
     return {
       name,
       balance: toIost(held.available),
@@ -190,7 +198,7 @@ export const getBalances = defineAction({
       balances: accounts.flatMap(given => {
         const account = owners.get(given)
         return symbols.map(each => {
-          if (account === undefined) return toNull(unknown(context, 'owner', given))
+          if (account === undefined) return toNull(unknown(context, 'account', given))
           const doc = byId.get(balanceId(each, account))
           const decimal = decimals.get(each) ?? 0
           return {
@@ -222,7 +230,7 @@ async function requireDecimals(context: Context, symbols: readonly string[]): Pr
 
 const textOrNull = (en: string, zh: string) => described(Type.Union([Type.String(), Type.Null()]), en, zh)
 
-const { seq: changeSeq, ...balanceChangeFields } = {
+const balanceChangeFields = {
   ...changeFields,
   tx_hash: textOrNull(
     'Transaction hash; null for a release. A contribute and inflation have that of the base transaction of their block.',
@@ -283,8 +291,7 @@ export const getBalanceHistory = defineList({
     checkRange(requested)
     checkSteps(requested)
   },
-  result: listOfRows('changes', Type.Union([shape({ seq: changeSeq, ...balanceChangeFields }), stepRow]), changesTitle),
-  compatResult: listOfRows('changes', Type.Union([shape(balanceChangeFields), stepRow]), changesTitle),
+  ...numberedLists('changes', balanceChangeFields, { ...changesTitle, rowFrom: row => Type.Union([row, stepRow]) }),
   list: 'changes',
   source: {
     state: [],
@@ -337,10 +344,10 @@ async function listBalanceSteps(
       closing: shown(after.gained - after.lost),
     }
   })
-  return stepListing(rows, order, Object.keys(stepRow.properties))
+  return createStepListing(rows, order, Object.keys(stepRow.properties))
 }
 
-const { seq: voteSeq, ...voteFields } = {
+const voteFields = {
   ...changeFields,
   producer: text('The producer.', '生产者。'),
   change: exact(
@@ -364,8 +371,7 @@ export const getVoteHistory = defineList({
   },
   params: Type.Object({ account: owner(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listOfRows('votes', shape({ seq: voteSeq, ...voteFields }), changesTitle),
-  compatResult: listOfRows('votes', shape(voteFields), changesTitle),
+  ...numberedLists('votes', voteFields, changesTitle),
   list: 'votes',
   source: {
     state: [],
@@ -376,7 +382,7 @@ export const getVoteHistory = defineList({
       const votes = { from: parseVotes, after: applyVoteEntry }
       return {
         ...(await numberedRows(context, all, asked)),
-        rows: changeRows(votes, compat, ({ change, more: [producer = ''] }, after) => ({
+        rows: changeRows({ fold: votes, compat }, ({ change, more: [producer = ''] }, after) => ({
           producer,
           change: toIost(change),
           votes: toIost(after.get(producer) ?? 0n),

@@ -1,13 +1,11 @@
-import { type TProperties, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { checkAlone } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { RawJson } from '#chain/json.ts'
-import { type BlockDoc, blocks, listBlockHashes } from '#indices/block.ts'
-import { blockId } from '#indices/list.ts'
-import { missingData } from '#store/failures.ts'
-import type { View } from '#store/port.ts'
+import { type BlockDoc, listBlockHashes } from '#indices/block.ts'
 import { type Context, defineAction } from './define.ts'
 import { blockFromNode, blockOnBranch, type FoundBlock, findBlock, isOffBranch } from './find/block.ts'
+import { readBlock, readBlocks, readOrdinalTimes } from './find/blocks-at.ts'
 import type { Numbered, OrdinalList } from './find/listing.ts'
 import { refuseBeyondLoaded } from './find/loading.ts'
 import { sharedQuery } from './find/node-answer.ts'
@@ -16,7 +14,7 @@ import { buildWholeList, defineList } from './list/paging.ts'
 import { hash, number, paging, sort } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, type RowRange, range } from './request/range.ts'
 import { rowIdText } from './request/row-id.ts'
-import { count, described, exact, irreversibleSeq, listOfRows, shape, text } from './shape/results.ts'
+import { count, described, exact, irreversibleSeq, listOfRows, numberedLists, shape, text } from './shape/results.ts'
 import { headFields, toGas, toRowStatus, toTime } from './shape/values.ts'
 
 const blockResult = shape({
@@ -72,6 +70,7 @@ const blockAnswer = ({ status, doc }: FoundBlock) => ({
 })
 
 const listedBlockFields = {
+  seq: irreversibleSeq(),
   ...headFields(),
   number: count('Block number (height).', '区块高度。'),
   hash: text('Hash of the block.', '区块哈希。'),
@@ -84,8 +83,6 @@ const listedBlockFields = {
   tx_count: count('Number of transactions, including the base transaction.', '交易数（含 base 交易）。'),
   gas_usage: exact('Total gas paid by the transactions of the block.', '区块内所有交易支付的 gas 总量。'),
 }
-const defineListResult = <P extends TProperties>(row: P) =>
-  listOfRows('blocks', shape(row), { en: 'Blocks of this page.', zh: '区块列表。' })
 
 /** The blocks of the chain: the row of block n is the one with number n + 1. */
 export const getBlockList = defineList({
@@ -98,8 +95,7 @@ export const getBlockList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
   check: checkHeadRange,
-  result: defineListResult({ seq: irreversibleSeq(), ...listedBlockFields }),
-  compatResult: defineListResult(listedBlockFields),
+  ...numberedLists('blocks', listedBlockFields, { en: 'Blocks of this page.', zh: '区块列表。' }),
   list: 'blocks',
   source: {
     state: [],
@@ -111,14 +107,13 @@ export const getBlockList = defineList({
         followed: { kind: 'blocks' },
         idOf: ({ id }) => id,
         moments: async (reading, ordinals) => {
-          const heights = ordinals.map(ordinal => ordinal - 1)
-          const times = await reading.blockTimes(heights)
-          return heights.map((height, at) => ({ height, time: times[at] as bigint }))
+          const times = await readOrdinalTimes(reading, ordinals)
+          return ordinals.map((ordinal, at) => ({ height: ordinal - 1, time: times[at] as bigint }))
         },
         docs: (reading, first, last) =>
-          readNumberedBlocks(
+          readBlocks(
             reading,
-            Array.from({ length: last - first + 1 }, (_, at) => first + at),
+            Array.from({ length: last - first + 1 }, (_, at) => first + at - 1),
           ),
       }
       const rows = withHead(all, head, ({ doc }) => [doc])
@@ -161,16 +156,6 @@ function bySeq<R extends RowRange>({ start_block = 0n, end_block, start_seq = 0n
   }
 }
 
-/** The blocks with these numbers in the list. Throws 'damaged' if one is missing. */
-async function readNumberedBlocks(view: View, seqs: readonly number[]) {
-  const ids = seqs.map(seq => blockId(seq - 1))
-  const docs = await view.getMany(blocks, ids)
-  return docs.map((doc, at) => {
-    if (doc === undefined) throw missingData(`Block ${(seqs[at] ?? 0) - 1} of ${view.at.height} is not stored.`)
-    return doc
-  })
-}
-
 export const getLatestBlock = defineAction({
   module: 'block',
   action: 'get-latest-block',
@@ -184,10 +169,8 @@ export const getLatestBlock = defineAction({
   run: async context => {
     const newer = await newerBlock(context)
     if (newer !== undefined) return blockAnswer(newer)
-    const { height } = context.view.at
-    const doc = await context.view.get(blocks, blockId(height))
-    if (doc === undefined) throw missingData(`Block ${height}, the last published one, is not stored.`)
-    return blockAnswer({ status: 'IRREVERSIBLE', doc })
+    const { view } = context
+    return blockAnswer({ status: 'IRREVERSIBLE', doc: await readBlock(view, view.at.height) })
   },
   fails: [],
   example: {},

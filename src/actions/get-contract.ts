@@ -1,34 +1,41 @@
-import { type TProperties, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { CONTRACT_AT, parseDeployedContract } from '#chain/contract-code.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { argumentsAsRead } from '#chain/effects.ts'
 import { toIso } from '#chain/time.ts'
-import { contracts } from '#indices/contract.ts'
 import { listOf, lists, transactionId } from '#indices/list.ts'
 import { transactions } from '#indices/transaction.ts'
 import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
-import { unknown } from './find/loading.ts'
 import { listRecords, type NumberedRecord } from './find/numbered.ts'
-import { foundFilters, requireContract } from './find/owner.ts'
+import { foundFilters, requireContract, requireNamed } from './find/owner.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
-import { contractList, contractPlan, isSearched, plannedRecords } from './list/record-plan.ts'
+import { contractPlan, isSearched, plannedRecords } from './list/record-plan.ts'
 import { actionName, contract, paging, sort } from './request/parameter-types.ts'
-import { checkHeadRange, checkRange, headOptions, range } from './request/range.ts'
+import { checkRange, headOptions, range } from './request/range.ts'
 import {
   checkContractFilters,
   checkRecordRange,
   counterparty,
   direction,
   failedOnly,
-  hasFilters,
   splitFilters,
   textFilters,
   tokens,
 } from './request/record-filters.ts'
-import { listedRecords, recordLists } from './shape/records.ts'
-import { count, defineCreatedTime, defineRows, listOfRows, seq, shape, text, txHash } from './shape/results.ts'
+import { recordLists } from './shape/records.ts'
+import {
+  count,
+  defineCreatedTime,
+  defineRows,
+  listOfRows,
+  numberedLists,
+  seq,
+  shape,
+  text,
+  txHash,
+} from './shape/results.ts'
 
 /** Calls of a contract, and token movements that it recorded. */
 export const getContractTx = defineList({
@@ -62,7 +69,6 @@ export const getContractTx = defineList({
     ...headOptions,
   }),
   check: params => {
-    if (!hasFilters(params)) return checkHeadRange(params)
     const { filters } = splitFilters(params)
     checkContractFilters(params.contract, filters)
     checkRecordRange(params, isSearched(contractPlan(params.contract, params.action_name, filters)))
@@ -77,8 +83,6 @@ export const getContractTx = defineList({
     open: async (context, { contract: id, action_name, ...params }) => {
       await requireContract(context, id)
       const { filters, asked } = splitFilters(params)
-      if (!hasFilters(filters))
-        return listedRecords(context, contractList(id, action_name), { ...asked, contract: 'always' })
       const plan = contractPlan(id, action_name, await foundFilters(context, filters))
       return plannedRecords(context, plan, { ...asked, contract: 'always' })
     },
@@ -105,8 +109,7 @@ export const getContractDetail = defineAction({
     tx_hash: txHash(),
   }),
   run: async (context, { contract: id }) => {
-    const found = await context.view.get(contracts, id)
-    if (found === undefined) throw unknown(context, 'contract', id)
+    const found = await requireNamed(context, 'contract', id)
     return {
       contract_id: found.contract,
       publisher: found.publisher,
@@ -149,8 +152,7 @@ export const getContractAbi = defineAction({
   result: listOfRows('abis', row, { en: 'Actions.', zh: '方法列表。' }),
   list: 'abis',
   run: async (context, { contract: id }) => {
-    const found = await context.view.get(contracts, id)
-    if (found === undefined) throw unknown(context, 'contract', id)
+    const found = await requireNamed(context, 'contract', id)
     return buildWholeList(
       'abis',
       found.abis.map(({ name, args, amount_limit }) => ({ name, args, amount_limit })),
@@ -178,11 +180,9 @@ export const getContractCode = defineAction({
     block: text('Block number (height) of the transaction.', '该交易所在的区块高度。'),
     tx_hash: text('Transaction that deployed or updated the code.', '部署或更新该代码的交易哈希。'),
   }),
-  run: async ({ view, ...context }, { contract: id }) => {
-    const found = await view.get(contracts, id)
-    if (found === undefined) throw unknown({ view, ...context }, 'contract', id)
-    const { contract: contract_id, language, version, code_at } = found
-    const code = code_at === undefined ? NOWHERE : await readDeployedCode(view, code_at)
+  run: async (context, { contract: id }) => {
+    const { contract: contract_id, language, version, code_at } = await requireNamed(context, 'contract', id)
+    const code = code_at === undefined ? NOWHERE : await readDeployedCode(context.view, code_at)
     return { contract_id, language, version, ...code }
   },
   isOfStore: true,
@@ -208,6 +208,7 @@ function getCodeArgument(data: string, at: number): string {
 }
 
 const listedContractFields = {
+  seq: seq(),
   contract_id: text('Contract id.', '合约 ID。'),
   publisher: text('Account that deployed the contract.', '部署该合约的账户。'),
   created_at: defineCreatedTime(),
@@ -217,8 +218,6 @@ const listedContractFields = {
     '该合约的记录数，即 get-contract-tx 的 total。',
   ),
 }
-const defineListResult = <P extends TProperties>(row: P) =>
-  listOfRows('contracts', shape(row), { en: 'Contracts of this page.', zh: '合约列表。' })
 
 export const getContractList = defineList({
   module: 'base',
@@ -230,8 +229,7 @@ export const getContractList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: defineListResult({ seq: seq(), ...listedContractFields }),
-  compatResult: defineListResult(listedContractFields),
+  ...numberedLists('contracts', listedContractFields, { en: 'Contracts of this page.', zh: '合约列表。' }),
   list: 'contracts',
   source: {
     // For the number of records of each contract.

@@ -3,7 +3,6 @@ import { toIso } from '#chain/time.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
-import type { DocOf } from '#indices/define.ts'
 import { lists } from '#indices/list.ts'
 import { seriesOf } from '#indices/series.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
@@ -17,17 +16,49 @@ import {
   itemId,
   items,
 } from '#indices/token721.ts'
-import { defineAction } from './define.ts'
-import { createOrderListing } from './find/listing.ts'
-import { inRunsOfNfts, readNfts, requireCollection, requireNft } from './find/nfts.ts'
+import { missingData } from '#store/failures.ts'
+import type { View } from '#store/port.ts'
+import { type Context, defineAction } from './define.ts'
+import { createOrderListing, inRuns } from './find/listing.ts'
+import { unknown } from './find/loading.ts'
 import { numberedRows } from './find/numbered.ts'
-import { resolveOwner } from './find/owner.ts'
+import { requireNamed, resolveOwner } from './find/owner.ts'
+import { OVERFLOW_BUDGET, pageTooLong } from './find/record-texts.ts'
 import { openChangeList } from './find/series.ts'
 import { defineList } from './list/paging.ts'
 import { collection, owner, paging, sort, tokenId } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
 import { changeFields, changeRows } from './shape/changes.ts'
-import { count, defineCreatedTime, listOfRows, shape, text, txHash } from './shape/results.ts'
+import { count, defineCreatedTime, listOfRows, numberedLists, shape, text, txHash } from './shape/results.ts'
+
+/** Throws 'not_found' or 'loading'; if the collection does not exist, for the collection. */
+async function requireNft(context: Pick<Context, 'view' | 'node'>, symbol: string, number: string) {
+  const id = itemId(symbol, number)
+  const found = await context.view.get(items, id)
+  if (found !== undefined) return found
+  await requireNamed(context, 'collection', symbol)
+  throw unknown(context, 'nft', id)
+}
+
+/** The metadata of each NFT is a long text: it has at most 64 KB, the size limit of a transaction. */
+const isLong = (): boolean => true
+
+/**
+ * NFTs by their ids, in the same order. Nothing is truncated: a page with more metadata than an answer may have is
+ * refused ('bad_request'), with the number of rows that would fit. Throws 'damaged' if an NFT is not stored.
+ */
+async function readNfts(view: View, ids: readonly string[]): Promise<readonly ItemDoc[]> {
+  const found: ItemDoc[] = []
+  let bytes = 0
+  for (const run of inRuns(ids, isLong))
+    for (const [at, doc] of (await view.getMany(items, run)).entries()) {
+      if (doc === undefined) throw missingData(`NFT '${run[at]}' was issued, and has no document.`)
+      bytes += Buffer.byteLength(doc.metadata)
+      if (bytes > OVERFLOW_BUDGET) throw pageTooLong({ all: ids.length, read: found.length + 1 })
+      found.push(doc)
+    }
+  return found
+}
 
 const collectionFields = {
   collection: text('Symbol of the collection.', '合集的符号。'),
@@ -87,7 +118,7 @@ export const getCollectionDetail = defineAction({
   },
   params: Type.Object({ collection: collection() }),
   result: shape(collectionFields),
-  run: async (context, { collection: symbol }) => collectionShown(await requireCollection(context, symbol)),
+  run: async (context, { collection: symbol }) => collectionShown(await requireNamed(context, 'collection', symbol)),
   isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { collection: 'nft_cats' },
@@ -133,7 +164,7 @@ export const getCollectionNfts = defineList({
   source: {
     state: [collections, items],
     open: async (context, { collection: symbol, sort: order }) => {
-      const { issued } = await requireCollection(context, symbol)
+      const { issued } = await requireNamed(context, 'collection', symbol)
       return {
         total: issued,
         // Items are numbered in the order of issue, so the ids of a page need no look-up.
@@ -141,7 +172,7 @@ export const getCollectionNfts = defineList({
           Array.from({ length: limit }, (_, at) =>
             itemId(symbol, String(order === 'asc' ? offset + at : issued - 1 - offset - at)),
           ),
-        parts: inRunsOfNfts<string>,
+        isLong,
         rows: async (view, ids) => ({ rows: (await readNfts(view, ids)).map(nftShown) }),
       }
     },
@@ -170,7 +201,7 @@ export const getCollectionOwners = defineList({
   source: {
     state: [collections, collectionOwners],
     open: async (context, { collection: symbol }) => {
-      const { owner_count } = await requireCollection(context, symbol)
+      const { owner_count } = await requireNamed(context, 'collection', symbol)
       const order = { index: collectionOwners, order: 'ofCollection', group: symbol } as const
       return createOrderListing(order, owner_count, doc => ({ account: doc.owner, count: doc.count }))
     },
@@ -204,7 +235,7 @@ export const getAccountNfts = defineList({
       return {
         total: counted?.count ?? 0,
         docs: (view, offset, limit) => view.page(holdings, 'ofOwner', { group, offset, limit }),
-        parts: inRunsOfNfts<DocOf<typeof holdings>>,
+        isLong,
         rows: async (view, docs) => {
           const ids = docs.map(({ item }) => item)
           const nfts = await readNfts(view, ids)
@@ -236,12 +267,11 @@ export const getNftDetail = defineAction({
   example: { collection: 'nft_cats', token_id: '0' },
 })
 
-const { seq: movementSeq, ...movementFields } = {
+const movementFields = {
   ...changeFields,
   from: text('Sender; empty for the issue.', '转出方；发行时为空。'),
   to: text('Recipient.', '转入方。'),
 }
-const title = { en: 'Movements of this page.', zh: '转移列表。' }
 
 /** The issue and all transfers of an NFT. */
 export const getNftHistory = defineList({
@@ -254,8 +284,7 @@ export const getNftHistory = defineList({
   },
   params: Type.Object({ collection: collection(), token_id: tokenId(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listOfRows('movements', shape({ seq: movementSeq, ...movementFields }), title),
-  compatResult: listOfRows('movements', shape(movementFields), title),
+  ...numberedLists('movements', movementFields, { en: 'Movements of this page.', zh: '转移列表。' }),
   list: 'movements',
   source: {
     state: [],
@@ -265,7 +294,7 @@ export const getNftHistory = defineList({
       const nothing = { from: () => undefined, after: () => undefined }
       return {
         ...(await numberedRows(context, all, asked)),
-        rows: changeRows(nothing, context.compat, ({ more: [from = '', to = ''] }) => ({ from, to })),
+        rows: changeRows({ fold: nothing, compat: context.compat }, ({ more: [from = '', to = ''] }) => ({ from, to })),
       }
     },
   },

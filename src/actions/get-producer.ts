@@ -1,29 +1,20 @@
 import { Type } from '@sinclair/typebox'
 import { formatDate, toDay, toIso } from '#chain/time.ts'
-import { blocks } from '#indices/block.ts'
-import { blockId } from '#indices/list.ts'
 import { type ProducerDoc, producers, VOTE_DAYS } from '#indices/producer.ts'
 import { series } from '#indices/series.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { votes } from '#indices/vote.ts'
-import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
 import { defineAction, type Profile } from './define.ts'
+import { readBlock } from './find/blocks-at.ts'
 import { genesisDay } from './find/days.ts'
 import { asRows, createMemoryListing, createOrderListing, wholeOrder } from './find/listing.ts'
 import { unknown } from './find/loading.ts'
+import { requireNamed } from './find/owner.ts'
 import { readPastVoters } from './find/past-ranking.ts'
 import { findMoment } from './find/point.ts'
-import {
-  computeDividendRate,
-  computeRank,
-  DAYS_OF_CHANGE,
-  getOpeningVotes,
-  RATE_DECIMALS,
-  votesByDay,
-} from './find/producer-votes.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
-import { pageIfAsked, paging, producer, sizeIfAsked, sort } from './request/parameter-types.ts'
+import { paging, pagingIfAsked, producer, sort } from './request/parameter-types.ts'
 import { checkPoint, hasPoint, point } from './request/range.ts'
 import {
   byName,
@@ -39,6 +30,60 @@ import {
   utcDay,
 } from './shape/results.ts'
 import { nameProducerStatus, producerStatus, producerStatusIfRegistered, toAmount, toIost } from './shape/values.ts'
+
+type ProducerVotes = Pick<ProducerDoc, 'votes' | 'opening_votes'>
+
+/** Days in the weekly change of votes, the day of the published block included. */
+export const DAYS_OF_CHANGE = 7
+
+/** Votes at the beginning of a UTC day among the last `VOTE_DAYS`: those before the first change on or after it. */
+function getOpeningVotes({ votes, opening_votes }: ProducerVotes, day: number): bigint {
+  const next = opening_votes.find(([changed]) => changed >= day)
+  return next === undefined ? votes : BigInt(next[1])
+}
+
+/** Votes at the end of a day, and their change since its beginning. */
+type VotesOfDay = { readonly day: number; readonly votes: bigint; readonly change: bigint }
+
+/** The votes of each day from `from` to `to`; all of them must be known. */
+const votesByDay = (producer: ProducerVotes, from: number, to: number): readonly VotesOfDay[] =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => {
+    const day = from + at
+    const votes = getOpeningVotes(producer, day + 1)
+    return { day, votes, change: votes - getOpeningVotes(producer, day) }
+  })
+
+/** Number of days in the rate, the current one included (decisions: 30 UTC days of chain time). */
+const DAYS = 30
+const YEAR = 365n
+const RATE_DECIMALS = 8
+
+/**
+ * Yearly return of a voter × 10^8: amount paid to the producer's voters in the last 30 days ÷ votes × 365 ÷
+ * 30, rounded half up; 0 without votes. Exact: one division of integers.
+ */
+export function computeDividendRate({ votes, payouts }: Pick<ProducerDoc, 'votes' | 'payouts'>, today: number): bigint {
+  if (votes <= 0n) return 0n
+  let paid = 0n
+  for (const [day, amount] of payouts) if (day > today - DAYS && day <= today) paid += BigInt(amount)
+  const above = paid * YEAR * 10n ** BigInt(RATE_DECIMALS)
+  const below = votes * BigInt(DAYS)
+  return (2n * above + below) / (2n * below)
+}
+
+/** Rank of `own` among all, from 1: by figure, largest first, then by account. */
+export function computeRank<T extends { readonly account: string }>(
+  all: readonly T[],
+  own: T,
+  figureOf: (one: T) => bigint,
+): number {
+  const figure = figureOf(own)
+  const ahead = all.filter(other => {
+    const theirs = figureOf(other)
+    return theirs > figure || (theirs === figure && other.account < own.account)
+  })
+  return ahead.length + 1
+}
 
 const producerRow = shape({
   account: text('Account name of the producer.', '生产者的账户名。'),
@@ -226,8 +271,7 @@ export const getProducerVoter = defineList({
   },
   params: Type.Object({
     producer: producer(['account']),
-    page: pageIfAsked(),
-    size: sizeIfAsked(),
+    ...pagingIfAsked,
     ...point,
   }),
   check: checkPoint,
@@ -239,8 +283,7 @@ export const getProducerVoter = defineList({
   source: {
     state: [votes, producers, series],
     open: async (context, { producer: account, ...asked }) => {
-      const found = await context.view.get(producers, account)
-      if (found === undefined) throw unknown(context, 'producer', account)
+      const found = await requireNamed(context, 'producer', account)
       const then = hasPoint(asked) ? await findMoment(context, asked) : undefined
       if (then !== undefined)
         return {
@@ -369,7 +412,6 @@ export const getProducerRegistration = defineAction({
 })
 
 async function readUnregistration(view: View, height: number) {
-  const block = await view.get(blocks, blockId(height))
-  if (block === undefined) throw missingData(`Block ${height} is not stored.`)
-  return { unregistered_block: height, unregistered_at: toIso(block.time) }
+  const { time } = await readBlock(view, height)
+  return { unregistered_block: height, unregistered_at: toIso(time) }
 }

@@ -10,10 +10,9 @@ import { votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from './define.ts'
 import { listStepHeights, requestedSteps } from './find/days.ts'
-import { readCandidateBonuses } from './find/holdings.ts'
-import { createMemoryListing, type Listing, type Numbered, stepListing } from './find/listing.ts'
-import { unknown } from './find/loading.ts'
+import { createMemoryListing, createStepListing, type Listing, type Numbered } from './find/listing.ts'
 import { numberedRows } from './find/numbered.ts'
+import { requireNamed } from './find/owner.ts'
 import { readVoteShares } from './find/past-ranking.ts'
 import { findMoment, type StateMoment } from './find/point.ts'
 import {
@@ -26,12 +25,23 @@ import {
   type SeriesChange,
 } from './find/series.ts'
 import { defineList } from './list/paging.ts'
-import { pageIfAsked, paging, producer, sizeIfAsked, sort } from './request/parameter-types.ts'
-import { type BlockPeriod, checkPeriod, checkRange, period, range } from './request/range.ts'
+import { paging, pagingIfAsked, producer, sort } from './request/parameter-types.ts'
+import {
+  type BlockPeriod,
+  boundsOfSteps,
+  checkPeriod,
+  checkRange,
+  checkSteps,
+  period,
+  type RangeOfSteps,
+  range,
+  type Step,
+  step,
+} from './request/range.ts'
 import { badRequest } from './request/refusals.ts'
-import { boundsOfSteps, checkSteps, type RangeOfSteps, type Step, step } from './request/steps.ts'
 import { changeFields, changeRows } from './shape/changes.ts'
-import { count, exact, listOfRows, shape, sourced, stepFields, text } from './shape/results.ts'
+import { readCandidateBonuses } from './shape/holdings.ts'
+import { count, exact, listOfRows, numberedLists, shape, sourced, stepFields, text } from './shape/results.ts'
 import { toAmount, toIost } from './shape/values.ts'
 
 /** Sums of one step of a producer's and its voters' rewards. */
@@ -101,7 +111,7 @@ async function rewardSteps<D>(
       taken_by_voters: toIost(taken),
     }
   })
-  return stepListing(rows, sort, Object.keys(rewardStep.properties))
+  return createStepListing(rows, sort, Object.keys(rewardStep.properties))
 }
 
 /** The growth of what can be withdrawn, with what was withdrawn; null: one of them is not known. */
@@ -143,7 +153,7 @@ function addReward(sums: Sums | undefined, { change, more: [kind, other = '0'] }
   }
 }
 
-const { seq: rewardSeq, ...rewardFields } = {
+const rewardFields = {
   ...changeFields,
   action_name: text(
     'exchangeIOST: the producer exchanged contribute for IOST. candidateWithdraw: it withdrew its half of a candidate bonus, and its voters were given the other half. topupVoterBonus: somebody added an amount for its voters. voterWithdraw: a voter withdrew what came from this producer.',
@@ -153,7 +163,6 @@ const { seq: rewardSeq, ...rewardFields } = {
   added_for_voters: exact('Amount added for its voters, in IOST.', '为其投票者增加的数量（IOST）。'),
   taken_by_voters: exact('Amount withdrawn by a voter, in IOST.', '投票者从中领取的数量（IOST）。'),
 }
-const title = { en: 'Changes of this page.', zh: '变动列表。' }
 
 export const getRewardHistory = defineList({
   module: 'producer',
@@ -174,19 +183,22 @@ export const getRewardHistory = defineList({
     checkRange(requested)
     checkSteps(requested)
   },
-  result: listOfRows('rewards', Type.Union([shape({ seq: rewardSeq, ...rewardFields }), rewardStep]), title),
-  compatResult: listOfRows('rewards', Type.Union([shape(rewardFields), rewardStep]), title),
+  ...numberedLists('rewards', rewardFields, {
+    en: 'Changes of this page.',
+    zh: '变动列表。',
+    rowFrom: row => Type.Union([row, rewardStep]),
+  }),
   list: 'rewards',
   source: {
     state: [],
     isFeed: true,
     open: async (context, { producer: account, ...requested }) => {
       const { view, compat } = context
-      if ((await view.get(producers, account)) === undefined) throw unknown(context, 'producer', account)
+      await requireNamed(context, 'producer', account)
       if (requested.step !== undefined)
         return rewardSteps<Numbered<SeriesChange>>(context, account, { ...requested, step: requested.step })
       const all = await openChangeList(view, seriesOf.rewards(account))
-      return { ...(await numberedRows(context, all, requested)), rows: changeRows(NOTHING, compat, shown) }
+      return { ...(await numberedRows(context, all, requested)), rows: changeRows({ fold: NOTHING, compat }, shown) }
     },
   },
   isOfStore: true,
@@ -254,7 +266,7 @@ export const getRewardShares = defineList({
     en: 'For each voter of a producer in a period: the votes at its beginning and at its end, their mean over time, and the share that follows from it, by which a payout can be made; the largest share first, then by name. The period goes from the time of one block to that of another; a vote counts from the time of its block on. Periods meet without gap or overlap where one ends with the block or the time with which the next begins. Everybody who had votes in it is listed. Without page and size, the complete list is returned. Shares are cut, so their sum may be a little below 1; vote_seconds are exact.',
     zh: '某期间内生产者的每个投票者：期初与期末票数、票数的时间平均值及其份额，可据此分发奖励；按份额从大到小排列，相同时按名称排列。期间从一个区块的时间到另一个区块的时间；票数自其所在区块的时间起计算。一个期间结束的区块或时间即为下一个期间开始的区块或时间时，两者既无间隙也不重叠。期间内曾有票数的投票者全部列出。不提供 page 和 size 时返回完整列表。份额经过截断，总和可能略小于 1；vote_seconds 为精确值。',
   },
-  params: Type.Object({ producer: producer(), ...period, page: pageIfAsked(), size: sizeIfAsked() }),
+  params: Type.Object({ producer: producer(), ...period, ...pagingIfAsked }),
   check: checkPeriod,
   result: shape({ ...properties, ...periodFields }),
   // The old service returns an empty list for names that do not exist.
@@ -263,8 +275,7 @@ export const getRewardShares = defineList({
   source: {
     state: [producers, series, votes],
     open: async (context, { producer: account, ...asked }) => {
-      const { view } = context
-      if ((await view.get(producers, account)) === undefined) throw unknown(context, 'producer', account)
+      await requireNamed(context, 'producer', account)
       const [start, end] = await requirePeriod(context, asked)
       const shares = await readVoteShares(context, account, [start, end])
       const all = shares.reduce((sum, { weight }) => sum + weight, 0n)

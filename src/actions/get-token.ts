@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
 import { formatDate, startOfDay, toIso } from '#chain/time.ts'
 import { balances } from '#indices/balance.ts'
-import { listOf, lists } from '#indices/list.ts'
+import { lists } from '#indices/list.ts'
 import { series } from '#indices/series.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
@@ -10,15 +10,13 @@ import { defineAction } from './define.ts'
 import { readSupplies } from './find/day-statistics.ts'
 import { checkStepDates, listStepHeights, requestedSteps } from './find/days.ts'
 import { asRows, createMemoryListing, createOrderListing } from './find/listing.ts'
-import { unknown } from './find/loading.ts'
-import { foundFilters, requireToken } from './find/owner.ts'
+import { foundFilters, requireNamed, requireToken } from './find/owner.ts'
 import { readPastHolders } from './find/past-ranking.ts'
 import { findMoment } from './find/point.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
 import { isSearched, plannedRecords, tokenPlan } from './list/record-plan.ts'
 import { paging, sort, token } from './request/parameter-types.ts'
 import {
-  checkHeadRange,
   checkPoint,
   checkRange,
   type Dates,
@@ -28,6 +26,7 @@ import {
   point,
   type RowRange,
   range,
+  step,
 } from './request/range.ts'
 import {
   checkFilters,
@@ -36,12 +35,10 @@ import {
   counterparty,
   direction,
   funcName,
-  hasFilters,
   splitFilters,
   textFilters,
 } from './request/record-filters.ts'
-import { step } from './request/steps.ts'
-import { listedRecords, recordLists } from './shape/records.ts'
+import { recordLists } from './shape/records.ts'
 import {
   count,
   defineCreatedTime,
@@ -81,8 +78,7 @@ export const getTokenDetail = defineAction({
     tx_hash: txHash(),
   }),
   run: async (context, { token: symbol }) => {
-    const found = await context.view.get(tokens, symbol)
-    if (found === undefined) throw unknown(context, 'token', symbol)
+    const found = await requireNamed(context, 'token', symbol)
     return {
       symbol: found.symbol,
       full_name: found.full_name,
@@ -125,8 +121,7 @@ export const getTokenHolder = defineList({
   source: {
     state: [balances, tokens, series, lists],
     open: async (context, { token: symbol, ...asked }) => {
-      const found = await context.view.get(tokens, symbol)
-      if (found === undefined) throw unknown(context, 'token', symbol)
+      const found = await requireNamed(context, 'token', symbol)
       const rowOf = (account: string, units: bigint) => ({
         account,
         balance: fromUnits(units, found.decimal),
@@ -179,7 +174,6 @@ export const getTokenTx = defineList({
     ...headOptions,
   }),
   check: ({ token: symbol, ...params }) => {
-    if (!hasFilters(params)) return checkHeadRange(params)
     const { filters } = splitFilters(params)
     checkFilters(filters)
     checkSide(filters)
@@ -194,7 +188,6 @@ export const getTokenTx = defineList({
     open: async (context, { token: symbol, ...params }) => {
       await requireToken(context, symbol)
       const { filters, asked } = splitFilters(params)
-      if (!hasFilters(filters)) return listedRecords(context, listOf.token(symbol), { ...asked, contract: 'always' })
       const plan = tokenPlan(symbol, await foundFilters(context, filters))
       return plannedRecords(context, plan, { ...asked, contract: 'always' })
     },
@@ -242,11 +235,9 @@ export const getSupplyHistory = defineAction({
   result: listOfRows('steps', supplyRow, { en: 'Days, weeks or months.', zh: '日、周或月的列表。' }),
   list: 'steps',
   run: async (context, { token: symbol, step: by, ...asked }) => {
-    const { view } = context
-    const found = await view.get(tokens, symbol)
-    if (found === undefined) throw unknown(context, 'token', symbol)
+    const found = await requireNamed(context, 'token', symbol)
     const steps = await requestedSteps(context, { step: by, ...asked })
-    const supplies = await readSupplies(view, found, listStepHeights(steps))
+    const supplies = await readSupplies(context.view, found, listStepHeights(steps))
     const rows = steps.map(({ first, isWhole }, at) => ({
       date: formatDate(first),
       complete: isWhole,

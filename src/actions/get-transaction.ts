@@ -1,7 +1,9 @@
-import { type TProperties, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { isBasePlace } from '#chain/base-transaction.ts'
+import type { Receipt } from '#chain/block.ts'
 import { decodeTransaction, summarizeTransaction } from '#chain/decode-transaction.ts'
 import { applies, isMovement, partsOfFuncName } from '#chain/effects.ts'
+import { compactJson, Exact, memberSpans, RawJson, type TextSpan } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { recordId, transactionId } from '#indices/list.ts'
@@ -11,28 +13,122 @@ import type { View } from '#store/port.ts'
 import { type Context, defineAction } from './define.ts'
 import type { FoundTransaction, TransactionPosition } from './find/block.ts'
 import { rowIds } from './find/blocks-at.ts'
+import { withOwnData } from './find/listing.ts'
 import { refuseWhileLoading, requireFound, toNull, unknown } from './find/loading.ts'
 import { listTransactions, type NumberedTransaction } from './find/numbered.ts'
 import { readRowTexts, TRANSACTIONS } from './find/record-texts.ts'
-import { withOwnData } from './find/rows.ts'
 import { findTransaction, findTransactions } from './find/transaction.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
 import { hash, paging, sort, transactionHashes } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
 import { transactionRecords, writtenRows } from './shape/records.ts'
 import {
+  byName,
   count,
   defineCreatedTime,
   defineRows,
+  described,
   exact,
   irreversibleSeq,
   listOfRows,
+  numberedLists,
   shape,
   text,
   txHash,
 } from './shape/results.ts'
-import { actionRow, receiptRow, transactionAnswer, transactionResult } from './shape/transaction-answer.ts'
-import { headFields, toGas, toRowStatus } from './shape/values.ts'
+import { headFields, plainNumber, toGas, toRowStatus } from './shape/values.ts'
+
+/** Fields that the node writes as strings and the interface as numbers. */
+const NUMBERS_IN_TEXT = new Set(['delay', 'expiration'])
+const GAS = new Set(['gas_ratio', 'gas_limit', 'gas_usage'])
+
+/**
+ * The node's transaction object in the form of an answer. Its fields and their order, and every string, stay
+ * unchanged. delay and expiration become numbers, and gas figures keep their digits. The receipt of a
+ * transaction in the pool is `{}`.
+ */
+export const transactionObject = (body: string): ReadonlyMap<string, unknown> =>
+  parseMembers(body, [0, body.length], (name, span) => {
+    if (name !== 'tx_receipt') return parseField(body, name, span)
+    return body.slice(...span) === 'null' ? {} : parseMembers(body, span, (key, at) => parseField(body, key, at))
+  })
+
+const parseMembers = (
+  text: string,
+  [from]: TextSpan,
+  readField: (name: string, span: TextSpan) => unknown,
+): ReadonlyMap<string, unknown> =>
+  new Map([...memberSpans(text, from)].map(([name, span]) => [name, readField(name, span)]))
+
+function parseField(body: string, name: string, span: TextSpan): unknown {
+  const text = compactJson(body, span)
+  if (NUMBERS_IN_TEXT.has(name)) return new Exact(text.replaceAll('"', ''))
+  return GAS.has(name) ? new Exact(plainNumber(text)) : new RawJson(text)
+}
+
+const actionRow = shape({
+  contract: text('Contract.', '合约。'),
+  action_name: text('Action name.', '方法名。'),
+  data: text('Arguments, as the signer wrote them.', '参数（签名者提交的原文）。'),
+})
+
+const receiptRow = shape({
+  func_name: text('Contract and action that wrote the receipt.', '写入该收据的合约与方法。'),
+  content: text('Content: JSON or any other text.', '内容：JSON 或其他任意文本。'),
+})
+
+const limit = shape({
+  token: text('Token name; * means all tokens.', '代币名称，* 表示全部。'),
+  value: text('Maximum amount that may be spent, or unlimited.', '允许动用的最大数量，或 unlimited。'),
+})
+const receipt = Type.Partial(
+  shape({
+    tx_hash: txHash(),
+    gas_usage: exact('Gas paid.', '支付的 gas。'),
+    ram_usage: byName(Type.String(), 'RAM bytes by payer; may be negative.', '以付款者为键的 RAM 字节数，可为负数。'),
+    status_code: text('SUCCESS, or the reason why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
+    message: text('Error message.', '错误信息。'),
+    returns: defineRows(Type.String(), 'Return value of each action, as JSON text.', '各方法的返回值（JSON 文本）。'),
+    receipts: defineRows(receiptRow, 'Receipts.', '收据列表。'),
+  }),
+  { additionalProperties: false },
+)
+const transaction = shape({
+  hash: txHash(),
+  time: text('Time set by the signer, nanoseconds since 1970.', '签名者设置的时间（自 1970 年起的纳秒数）。'),
+  expiration: exact('Expiration time, nanoseconds since 1970.', '过期时间（自 1970 年起的纳秒数）。'),
+  gas_ratio: exact('Gas ratio.', 'gas 倍率。'),
+  gas_limit: exact('Maximum gas the transaction may use.', 'gas 上限。'),
+  delay: exact('Delay in nanoseconds.', '延迟时间（纳秒）。'),
+  chain_id: count('Chain id.', '链 ID。'),
+  actions: defineRows(actionRow, 'Actions.', '方法列表。'),
+  signers: defineRows(Type.String(), 'Additional signers, as account@permission.', '其他签名者，格式为“账户@权限”。'),
+  publisher: text('Account that published the transaction.', '发布者账户。'),
+  referred_tx: text(
+    'Hash of the delayed transaction that this transaction executes, or empty.',
+    '所执行的延迟交易的哈希；没有时为空。',
+  ),
+  amount_limit: defineRows(
+    limit,
+    "Maximum amounts of the publisher's tokens that the transaction may spend.",
+    '可动用的发布者代币上限。',
+  ),
+  tx_receipt: described(receipt, 'Receipt; {} while the transaction is in the pool.', '交易收据；在交易池中时为 {}。'),
+})
+
+/** Shape of get-transaction-detail and of an entry of get-transactions. */
+const transactionResult = shape({
+  status: text('PENDING, PACKED or IRREVERSIBLE.', 'PENDING、PACKED 或 IRREVERSIBLE。'),
+  transaction: described(transaction, 'Transaction.', '交易。'),
+  block_number: text('Number of the block, or -1.', '所在区块高度，或 -1。'),
+})
+
+/** The answer of get-transaction-detail and an entry of get-transactions. */
+const transactionAnswer = ({ status, blockNumber, body }: FoundTransaction) => ({
+  status,
+  transaction: transactionObject(body),
+  block_number: blockNumber,
+})
 
 /**
  * The records of the given transactions: for each, first those of its actions, then the others. A transaction
@@ -46,7 +142,7 @@ async function recordsOfTransactions(
   const stored = found.flatMap(({ place, body }) =>
     place === undefined || place.above !== undefined ? [] : [toRecordShape(place, body)],
   )
-  const ofStored = await storedRecords(context.view, stored)
+  const ofStored = await readStoredRecords(context.view, stored)
   let next = 0
   return found.map(({ place, status }) => {
     if (place?.above !== undefined) {
@@ -73,81 +169,69 @@ function notYet(context: Pick<Context, 'view' | 'node'>): Failure {
 }
 
 /** The records that a stored transaction can have. */
-type Shape = {
+type RecordShape = {
   readonly hash: string
-  readonly idOf: (index: number) => string
-  /** Number of records of actions; a base transaction has none. */
+  /** Ids of the records of its actions, a base transaction has none; then one for each of the movements. */
+  readonly ids: readonly string[]
   readonly actions: number
-  /** The number of the first other record. */
-  readonly from: number
-  /** Number of receipts shown as records, of an action or separate; absent: the transaction had no effect. */
-  readonly movements?: number
+  /**
+   * Number of receipts shown as records, of an action or separate, so that fewer of the latter exist; undefined: the
+   * transaction had no effect.
+   */
+  readonly movements: number | undefined
   /** Number of these receipts that may be neither: the last one of a base transaction pays for the block before. */
   readonly spare: number
 }
 
-function toRecordShape(place: TransactionPosition, body: string): Shape {
+function toRecordShape(place: TransactionPosition, body: string): RecordShape {
   const { height, tx } = place
   const decoded = decodeTransaction(body)
   const isBase = isBasePlace(place)
-  const from = decoded.actions.length
-  const shape = {
-    hash: decoded.hash,
-    idOf: (index: number) => recordId(height, tx, index),
-    actions: isBase ? 0 : from,
-    from,
-  }
-  if (!applies(decoded)) return { ...shape, spare: 0 }
-  const movements = decoded.receipt.receipts.filter(({ funcName }) => {
+  const actions = isBase ? 0 : decoded.actions.length
+  const movements = applies(decoded) ? countMovements(decoded.receipt.receipts) : undefined
+  // The records of movements are numbered after all actions, also where these have none.
+  const skipped = decoded.actions.length - actions
+  const ids = Array.from({ length: actions + (movements ?? 0) }, (_, at) => recordId(height, tx, skipped + at))
+  return { hash: decoded.hash, ids, actions, movements, spare: isBase ? Math.min(1, movements ?? 0) : 0 }
+}
+
+const countMovements = (receipts: readonly Receipt[]): number =>
+  receipts.filter(({ funcName }) => {
     const { contract, name } = partsOfFuncName(funcName)
     return isMovement(contract, name)
   }).length
-  return { ...shape, movements, spare: isBase ? Math.min(1, movements) : 0 }
-}
 
-/** In at most two requests: the number of the other records follows from the records of actions. */
-async function storedRecords(view: View, shapes: readonly Shape[]): Promise<readonly (readonly ListedRecord[])[]> {
-  const own = await runsOfRecords(
-    view,
-    shapes.map(({ idOf, actions }) => ({ ids: listRecordIds(idOf, 0, actions), spare: 0 })),
-  )
-  const others = await runsOfRecords(
-    view,
-    shapes.map((shape, at) => ({ ids: otherIds(shape, own[at] ?? []), spare: shape.spare })),
-  )
-  return shapes.map((_, at) => [...(own[at] ?? []), ...(others[at] ?? [])])
-}
-
-const listRecordIds = (idOf: Shape['idOf'], from: number, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, at) => idOf(from + at))
-
-/** Ids of the records that do not belong to an action. `own`: the records of actions. */
-function otherIds({ hash, idOf, from, movements }: Shape, own: readonly ListedRecord[]): readonly string[] {
-  if (movements === undefined) return []
-  const owned = own.filter(({ amount, creator }) => (amount ?? creator) !== undefined).length
-  if (owned > movements)
-    throw missingData(`The stored actions of transaction ${hash} claim ${owned} of its ${movements} movements.`)
-  return listRecordIds(idOf, from, movements - owned)
-}
-
-/** Consecutive records of one transaction; the last `spare` of them may be missing. */
-type Run = { readonly ids: readonly string[]; readonly spare: number }
-
-async function runsOfRecords(view: View, runs: readonly Run[]): Promise<readonly (readonly ListedRecord[])[]> {
-  const all = runs.flatMap(({ ids }) => ids)
-  const docs = all.length === 0 ? [] : await view.getMany(records, all)
+/** The records of stored transactions, all in one read. Throws 'damaged' if one is missing. */
+async function readStoredRecords(
+  view: View,
+  shapes: readonly RecordShape[],
+): Promise<readonly (readonly ListedRecord[])[]> {
+  const ids = shapes.flatMap(shape => shape.ids)
+  const docs = ids.length === 0 ? [] : await view.getMany(records, ids)
   let next = 0
-  return runs.map(({ ids, spare }) => {
-    const rows = docs.slice(next, next + ids.length)
-    next += ids.length
-    const there = rows.filter(row => row !== undefined)
-    const lost = rows.slice(0, ids.length - spare).indexOf(undefined)
-    if (lost >= 0) throw missingData(`Record ${ids[lost]} is not stored.`)
-    return there
+  return shapes.map(shape => {
+    const own = docs.slice(next, next + shape.ids.length)
+    next += own.length
+    return requireRecords(shape, own)
   })
 }
 
+/** Those of the possible records that the transaction must have: its actions say how many movements are theirs. */
+function requireRecords(
+  { hash, ids, actions, movements, spare }: RecordShape,
+  docs: readonly (ListedRecord | undefined)[],
+): readonly ListedRecord[] {
+  const owned = docs.slice(0, actions).filter(doc => (doc?.amount ?? doc?.creator) !== undefined).length
+  if (movements !== undefined && owned > movements)
+    throw missingData(`The stored actions of transaction ${hash} claim ${owned} of its ${movements} movements.`)
+  const count = movements === undefined ? actions : actions + movements - owned
+  const lost = docs.slice(0, count - spare).indexOf(undefined)
+  if (lost >= 0) throw missingData(`Record ${ids[lost]} is not stored.`)
+  return docs.slice(0, count).filter(doc => doc !== undefined)
+}
+
 const listedTransactionFields = {
+  seq: irreversibleSeq(),
   ...headFields(),
   tx_hash: txHash(),
   block: text('Block number (height).', '区块高度。'),
@@ -165,8 +249,6 @@ const listedTransactionFields = {
   status_code: text('SUCCESS, or the reason why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
   gas_fee: exact('Gas paid.', '支付的 gas。'),
 }
-const defineListResult = <P extends TProperties>(row: P) =>
-  listOfRows('transactions', shape(row), { en: 'Transactions of this page.', zh: '交易列表。' })
 
 export const getTransactionList = defineList({
   module: 'base',
@@ -178,8 +260,7 @@ export const getTransactionList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
   check: checkHeadRange,
-  result: defineListResult({ seq: irreversibleSeq(), ...listedTransactionFields }),
-  compatResult: defineListResult(listedTransactionFields),
+  ...numberedLists('transactions', listedTransactionFields, { en: 'Transactions of this page.', zh: '交易列表。' }),
   list: 'transactions',
   source: {
     // Runs of transactions are only appended to, so no state has to be held.
@@ -319,10 +400,8 @@ export const getTransactionRecords = defineAction({
     const all = docs.flat()
     const statuses = found.flatMap(({ status }, at) => (docs[at] ?? []).map(() => status))
     const texts = await readRowTexts(async () => bodies, all, { asked: TRANSACTIONS })
-    const rows = writtenRows(all, { texts, compat: context.compat }, at => ({
-      status: statuses[at],
-      isNamed: true,
-    }))
+    const form = { contract: 'always', compat: context.compat, texts } as const
+    const rows = writtenRows(all, form, at => ({ status: statuses[at] }))
     return buildWholeList('records', withOwnData(rows))
   },
   fails: ['not_found', 'loading', 'bad_block'],

@@ -210,7 +210,6 @@ const listed: readonly { symbol: string; decimal: number }[] = (await ask('get-b
   .tokens
 const decimals = new Map(listed.map(({ symbol, decimal }) => [symbol, decimal]))
 
-const nextDay = (date: string): string => dateOf(Date.parse(date) + DAY_MS)
 const heightBefore = (date: string): number =>
   blocks.findLastIndex(({ time }) => time < BigInt(Date.parse(date)) * 1_000_000n)
 const last = toIso(blocks.at(-1)?.time ?? 0n).slice(0, 10)
@@ -243,23 +242,6 @@ describe('get-balance-history with step', () => {
       }
     }
     expect(list.length).toBeGreaterThan(100)
-  })
-
-  test.each(['busyhub', 'admin', 'vote.iost', 'whale_01'])('%s, by day: amounts match a replay', async account => {
-    const asked = { account, step: 'day', start_date: first, end_date: last }
-    const { changes, total } = await ask('get-balance-history', { ...asked, sort: 'asc', size: '500' })
-    expect(total).toBe(changes.length)
-    for (const row of changes) {
-      const [before, after] = [heightBefore(row.date), heightBefore(nextDay(row.date))]
-      const all = past.changes.get(`iost/${account}`) ?? []
-      const own = all.filter(({ height }) => height > before && height <= after)
-      const sum = (sign: bigint): bigint =>
-        own.reduce((all, { change }) => (change * sign > 0n ? all + change * sign : all), 0n)
-      const [opening, closing] = [before, after].map(height => heldAt(`iost/${account}`, height))
-      expect(row).toMatchObject({ opening, in: fromUnits(sum(1n), 8), out: fromUnits(sum(-1n), 8), closing })
-    }
-    const { changes: newest } = await ask('get-balance-history', { ...asked, size: '1' })
-    expect(newest).toEqual(changes.slice(-1))
   })
 
   test('an export has the columns of steps and one line for each step', async () => {
@@ -360,15 +342,6 @@ describe('get-supply-history', () => {
       const { current_supply: supply, holder_count: holders } = await ask('get-token-detail', { token })
       expect([token, steps.at(-1)]).toMatchObject([token, { supply, holders, complete: false }])
     }
-  })
-
-  test('each day: supply and holders match a replay', async () => {
-    for (const token of plain)
-      for (const { date, supply, holders } of (await ask('get-supply-history', { token })).steps) {
-        const height = heightBefore(nextDay(date))
-        const held = (own.get(token) ?? []).filter(id => plainHeld(past, id, height).available > 0n)
-        expect([token, date, units(supply), holders]).toEqual([token, date, supplyAt(token, height), held.length])
-      }
   })
 
   test('a range of blocks or times covers exactly its changes, and adjacent steps meet', async () => {

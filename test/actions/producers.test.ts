@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readCandidateBonuses } from '#actions/find/holdings.ts'
+import { readCandidateBonuses } from '#actions/shape/holdings.ts'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { type PlainFilter, plainPasses } from '#test/support/oracle/plain-filters.ts'
-import { listCall, type PlainRow, plainLists, shownPlainRow } from '#test/support/oracle/plain-records.ts'
+import { type PlainRow, plainLists } from '#test/support/oracle/plain-records.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { seeded, seedOf } from '#test/support/seeded.ts'
 import { ask } from '#test/support/stores/ask.ts'
@@ -20,26 +20,6 @@ async function wholeList(action: string, params: Params) {
     if (rows.length >= total || transactions.length === 0) return { rows, total }
   }
 }
-
-test.each<readonly [string, number, string, (rest: readonly string[]) => Params]>([
-  ['moved', 2204, 'get-account-tx', ([account = '', token = '']) => ({ account, token })],
-  ['failed', 100, 'get-account-tx', ([account = '']) => ({ account, failed: '1' })],
-  ['called', 500, 'get-account-tx', ([account = '', ...name]) => ({ account, func_name: name.join('/') })],
-  ['token', 10, 'get-token-tx', ([token = '']) => ({ token })],
-])('every list of rows that are %s matches the blocks', async (kind, atLeast, action, paramsOf) => {
-  const wrong: string[] = []
-  let count = 0
-  for (const [list, plain] of lists) {
-    const [of, ...rest] = list.split('/')
-    if (of !== kind) continue
-    count += 1
-    const { rows, total } = await wholeList(action, paramsOf(rest))
-    const expected = plain.map(shownPlainRow).toReversed()
-    if (total !== expected.length || !Bun.deepEquals(rows, expected, true)) wrong.push(list)
-  }
-  expect(wrong).toEqual([])
-  expect(count).toBeGreaterThanOrEqual(atLeast)
-})
 
 test('get-account-tx: in compat an unknown name among others hides no row of theirs', async () => {
   for (const [known, mixed, unknown] of [
@@ -67,40 +47,6 @@ test('get-contract-tx: texts over four kilobytes are returned whole, read from t
   const { rows } = await wholeList('get-contract-tx', { contract: 'system.iost', sort: 'asc' })
   expect(long.map(data => data.length)).toEqual([6781, 60_004])
   expect((rows as { data: string }[]).map(({ data }) => data).filter(data => data.length > 4096)).toEqual(long)
-})
-
-const FACTS = ['amount', 'token', 'memo', 'locked_until', 'collection', 'token_id'] as const
-type Row = { readonly [name in (typeof FACTS)[number]]?: string }
-
-test('rows of records: amount, token, memo and locked_until match the receipts', async () => {
-  const seen = new Set<string>()
-  for (const [key, plain] of lists) {
-    if (!/^contract\/(?:Contract|token|token721|gas|ram|vote_|auth|bonus)/.test(key)) continue
-    const call = listCall(key)
-    const rows: Row[] = []
-    for (let page = 1; rows.length < plain.length; page += 1) {
-      const params = { ...call?.params, sort: 'asc', size: '500', page: String(page) }
-      rows.push(...(await ask(`get-${call?.action}`, params)).transactions)
-    }
-    expect(rows.length).toBe(plain.length)
-    for (const [at, { contract, action, facts, hash }] of plain.entries()) {
-      const row = rows[at] ?? {}
-      const got = Object.fromEntries(FACTS.flatMap(name => (row[name] === undefined ? [] : [[name, row[name]]])))
-      if (!Bun.deepEquals(got, { ...facts }, true)) expect([hash, action, got]).toEqual([hash, action, facts])
-      for (const name of Object.keys(facts)) seen.add(`${contract}/${action} ${name}`)
-    }
-  }
-  expect([...seen].sort()).toEqual(
-    [
-      ...['gas.iost/pledge', 'gas.iost/unpledge', 'ram.iost/buy', 'ram.iost/sell'].map(name => `${name} amount`),
-      ...['vote_producer.iost/unvote', 'vote_producer.iost/vote'].map(name => `${name} amount`),
-      ...['destroy', 'issue', 'transfer', 'transferFreeze'].flatMap(name =>
-        ['amount', 'token'].map(fact => `token.iost/${name} ${fact}`),
-      ),
-      ...['issue', 'transfer'].flatMap(name => ['collection', 'token_id'].map(fact => `token721.iost/${name} ${fact}`)),
-      ...['transfer memo', 'transferFreeze memo', 'transferFreeze locked_until'].map(name => `token.iost/${name}`),
-    ].sort(),
-  )
 })
 
 const random = seeded(seedOf(71))

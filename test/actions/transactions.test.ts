@@ -23,6 +23,8 @@ import { nodeText } from '#test/support/stores/node-text.ts'
 /** A valid hash of 32 bytes that no recorded transaction has. */
 const NOWHERE = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 const PATH = `/getTxByHash/${NOWHERE}`
+/** The hash of a recorded transaction. */
+const OTHER = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
 const AT_ONCE = 50
 
 type Row = { readonly tx_hash: string; readonly index: number; readonly amount?: string }
@@ -125,13 +127,12 @@ describe('a transaction that is not stored', () => {
   })
 
   test('get-transaction-detail: an invalid answer of the node is refused, not reported as not found', async () => {
-    const other = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
     for (const [text, says] of [
       ['{"status":"PENDING"', /./],
       ['[]', /./],
       ['{"status":1,"transaction":{}}', /./],
       ['{}', /./],
-      [PENDING.replace(NOWHERE, other), /hash: "8Q1w\w+" is not the requested transaction/],
+      [PENDING.replace(NOWHERE, OTHER), /hash: "8Q1w\w+" is not the requested transaction/],
       [PENDING.replace('"PENDING"', '"FINAL"'), /status: "FINAL" is not a transaction status/],
       [PACKED.replace('"PACKED"', '"IRREVERSIBLE"'), /block_number: "-1" is not above block 4851/],
       [PACKED.replace('"-1"', '"4851"'), /block_number: "4851" is not above block 4851/],
@@ -146,7 +147,7 @@ describe('a transaction that is not stored', () => {
   })
 
   test('get-transactions: it is read from the node beside stored ones, and unavailable when no node answers', async () => {
-    const tx_hashes = `8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp,${NOWHERE}`
+    const tx_hashes = `${OTHER},${NOWHERE}`
     const both = (said: ReturnType<typeof found>) =>
       ask('get-transactions', { tx_hashes }, { deps: { node: nodeOf(said), clock: idleClock() } })
     const { transactions } = await both(found(PENDING))
@@ -248,8 +249,6 @@ describe('get-transaction-records of hand-made transactions', () => {
   })
 })
 
-const HASH = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
-
 describe('readRowTexts', async () => {
   const store = await loadedStore()
   const row = (height: number, tx: number, index: number, receipt?: number): RecordDoc => ({
@@ -308,8 +307,8 @@ describe('readRowTexts', async () => {
     }
     // A page turns a failure about an impossible hash into "not found". This failure must stay as it is.
     const failure: unknown = await textsOf(rows, { asked: TRANSACTIONS, budget: 0 }).catch((error: unknown) => error)
-    const call = { action: getTransactionRecords, given: { tx_hashes: HASH } }
-    const visit = { id: HASH, part: '', query: new URLSearchParams() }
+    const call = { action: getTransactionRecords, given: { tx_hashes: OTHER } }
+    const visit = { id: OTHER, part: '', query: new URLSearchParams() }
     expect(notFoundIfImpossible(failure, call, visit)).toBe(failure as Error)
   })
 

@@ -21,7 +21,7 @@ describe.skipIf(elasticsearchUrl() === undefined)(
     const opened = wholeChainSuite(load, {
       historyStep: SOAK ? 20 : 400,
       everyOwner: SOAK ? 1 : 20,
-      lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, everyList: SOAK ? 1 : 120, smallOf: 5 },
+      lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, everyList: SOAK ? 1 : 120, isSampleOnly: true, smallOf: 5 },
       ranges: { ofBusiest: SOAK ? 15 : 2, everyList: SOAK ? 10 : 80 },
     })
     const store = () => opened().store

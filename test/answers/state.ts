@@ -126,15 +126,17 @@ export function stateSuite(service: () => Service, every = 1): void {
       )
       const tokens = [...state.tokens.keys()].sort().flatMap(symbol => {
         const amount = available.get(symbol)?.get(owner) ?? 0n
-        const held = sum(lockedOf(state, symbol, owner, now).map(([units]) => units))
+        const own = lockedOf(state, symbol, owner, now)
+        const held = sum(own.map(([units]) => units))
         const decimal = decimalsOf(state, symbol)
         if (amount === 0n && held === 0n) return []
-        return [[symbol, fromUnits(amount, decimal), fromUnits(held, decimal), String(decimal)]]
+        const entries = own.map(([units, time]) => toMap({ amount: fromUnits(units, decimal), time }))
+        return [[symbol, fromUnits(amount, decimal), fromUnits(held, decimal), String(decimal), entries]]
       })
       const list = await dataOf(service(), 'token-list', { account: owner })
       expect(
         rowsOf(list, 'tokens').map(row =>
-          ['symbol', 'balance', 'frozen_balance', 'decimal'].map(name => row.get(name)),
+          ['symbol', 'balance', 'frozen_balance', 'decimal', 'frozen_list'].map(name => row.get(name)),
         ),
       ).toEqual(tokens)
       const length = String(tokens.length)

@@ -1,4 +1,5 @@
 import { statusName } from '#chain/receipt-hash.ts'
+import { keysOf, movedBy } from '../support/oracle/plain-lists.ts'
 import { baseTx, gasOf, inflates, inflationTx, userTransactions } from './content.ts'
 import { blockTime } from './time.ts'
 import { OK, type Tx } from './transaction.ts'
@@ -10,54 +11,34 @@ type RowText = 'contract' | 'action' | 'data' | 'returned' | 'status' | 'from' |
 export type Row = Place &
   Readonly<Record<RowText, string>> & {
     readonly index: number
-    /**
-     * Lists that contain the row: `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`,
-     * `created/…`, `token/…`, `moved/…/…`, `in/…`, `in/…/…`, `contracts`.
-     */
+    /** Lists that contain the row. */
     readonly keys: readonly string[]
   }
-
-const namesOf = (...names: readonly string[]): readonly string[] => [...new Set(names)].filter(name => name !== '')
-
-function keysOf(names: readonly string[], contract: string, action: string, deployed: ReadonlySet<string>): string[] {
-  const keys = names.map(name => `account/${name}`)
-  if (deployed.has(contract)) keys.push(`contract/${contract}`, `action/${contract}/${action}`)
-  return keys
-}
 
 const DEPLOYING = /^system\.iost\/(?:setCode|initSetCode)$/
 const MOVEMENT = /^token\.iost\/(?:transfer|transferFreeze|issue|destroy)$/
 
-/** Lists of movements of a row's token. */
-function movedBy(name: string, content: string, parties: readonly string[]): readonly string[] {
-  if (!MOVEMENT.test(name)) return []
-  const [token, first, second] = JSON.parse(content) as readonly string[]
-  const to = name.endsWith('/destroy') ? '' : name.endsWith('/issue') ? first : second
-  const isOwn = name.startsWith('token.iost/transfer') && first === second
-  const taking = parties.filter(party => party === to && !isOwn)
-  return [
-    `token/${token}`,
-    ...parties.map(party => `moved/${party}/${token}`),
-    ...taking.flatMap(party => [`in/${party}`, `in/${party}/${token}`]),
-  ]
-}
+/** What a movement moved; undefined: it is none. */
+const movementOf = (name: string, content: string) =>
+  MOVEMENT.test(name) ? movedBy(name, JSON.parse(content) as readonly unknown[]) : undefined
 
 /** Rows of one transaction. `deployed`: the contracts that exist after the transaction. */
 export function rowsOfTransaction(tx: Tx, at: Place, deployed: ReadonlySet<string>): readonly Row[] {
   const status = statusName(tx.status)
-  const rows: Row[] = tx.actions.map(({ contract, actionName: name, data, from, to }, index) => {
-    const names = namesOf(from, to, tx.publisher)
-    const keys = keysOf(names, contract, name, deployed)
-    if (deployed.has(contract)) keys.push(`called/${tx.publisher}/${contract}/${name}`)
-    if (tx.status !== OK) keys.push(...names.map(party => `failed/${party}`))
-    if (tx.status === OK && contract === 'auth.iost' && name === 'signUp') keys.push(`created/${tx.publisher}`)
-    if (tx.status === OK) {
-      // A delayed transaction has no receipts yet, so it owns none.
-      const owns = tx.receipts.some(({ funcName, content }) => funcName === `${contract}/${name}` && content === data)
-      if (owns) keys.push(...movedBy(`${contract}/${name}`, data, namesOf(from, to)))
-      if (DEPLOYING.test(`${contract}/${name}`)) keys.push('contracts')
+  const { publisher } = tx
+  const rows: Row[] = tx.actions.map(({ contract, actionName: action, data, from, to }, index) => {
+    const name = `${contract}/${action}`
+    const isDone = tx.status === OK
+    // A delayed transaction has no receipts yet, so it owns none.
+    const owns = isDone && tx.receipts.some(({ funcName, content }) => funcName === name && content === data)
+    const row = { contract, action, status, from, to }
+    const listed = {
+      ...{ ...row, publisher, ownAction: true },
+      created: isDone && name === 'auth.iost/signUp' ? to : undefined,
+      deployed: isDone && DEPLOYING.test(name) ? contract : undefined,
+      moved: owns ? movementOf(name, data) : undefined,
     }
-    return { ...at, index, contract, action: name, data, returned: tx.returns[index] ?? '', status, from, to, keys }
+    return { ...at, ...row, index, data, returned: tx.returns[index] ?? '', keys: keysOf(listed, deployed) }
   })
   return [...rows, ...rowsOfReceipts(tx, { ...at, index: rows.length }, deployed)]
 }
@@ -73,21 +54,14 @@ function rowsOfReceipts(
     if (row === undefined) continue
     const [from, to] = row
     const [contract = '', action = ''] = name.split('/')
-    const keys = keysOf(namesOf(from, to), contract, action, deployed)
-    if (name === 'auth.iost/signUp') keys.push(`created/${tx.publisher}`)
-    keys.push(...movedBy(name, content, namesOf(from, to)))
-    const place = { ...first, index: first.index + rows.length }
-    rows.push({
-      ...place,
-      contract,
-      action,
-      data: content,
-      returned: '',
-      status: statusName(tx.status),
-      from,
-      to,
-      keys,
-    })
+    const common = { contract, action, status: statusName(tx.status), from, to }
+    const listed = {
+      ...{ ...common, publisher: tx.publisher, ownAction: false },
+      created: name === 'auth.iost/signUp' ? to : undefined,
+      moved: movementOf(name, content),
+    }
+    const keys = keysOf(listed, deployed)
+    rows.push({ ...first, ...common, index: first.index + rows.length, data: content, returned: '', keys })
   }
   return rows
 }

@@ -1,7 +1,7 @@
 import type { HeadStatus } from '#head/head-state.ts'
 import { type Row, rowsBetween, rowsOfTransaction } from '../generator/rows.ts'
 import { txHash } from '../generator/transaction-hash.ts'
-import { type ListCall, listCall } from '../support/oracle/plain-records.ts'
+import { type ListCall, listCall } from '../support/oracle/plain-lists.ts'
 import { aboveOf, type ForkBlock, type Forks } from './fork-node.ts'
 import type { ForkStand } from './stand.ts'
 

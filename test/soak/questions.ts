@@ -1,5 +1,5 @@
 import { fromUnits } from '#chain/amount.ts'
-import { type ListCall, listCall } from '#test/support/oracle/plain-records.ts'
+import { type ListCall, listCall } from '#test/support/oracle/plain-lists.ts'
 import { hashOfRow } from '../generator/rows.ts'
 import { type Ranked, type Truth, truthAt } from '../generator/truth.ts'
 import type { World } from '../generator/world.ts'

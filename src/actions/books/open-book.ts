@@ -4,9 +4,43 @@ import { STAKE_KEEPERS } from '#chain/stake.ts'
 import { formatDate, startOfDay, toDay, toIso } from '#chain/time.ts'
 import type { Moment } from '#store/port.ts'
 import type { Context, PriceHistory } from '../define.ts'
+import type { Book, Rows } from '../find/listing.ts'
 import type { RowRange } from '../request/range.ts'
 import { MAX_DECIMALS, type RecordFilters } from '../request/record-filters.ts'
-import { type Book, type Booking, type BookingsOf, type BookLayout, describeBooking, isOutgoing } from './book.ts'
+
+/** A change of an account's amount of a token, as it is booked. */
+export type Booking = {
+  /** Time of the block, ISO 8601 in UTC. */
+  readonly time: string
+  readonly token: string
+  /** In token units, with `-` for an outgoing amount; never 0. */
+  readonly change: string
+  /** Available and frozen together after the change; absent: unknown. */
+  readonly balance?: string
+  readonly action: string
+  readonly counterparty: string | null
+  /** Whether the amount was locked by a vote or a pledge, or came back from one. */
+  readonly isStake: boolean
+  readonly memo: string | null
+  readonly tx_hash: string | null
+}
+
+const isOutgoing = ({ change }: Pick<Booking, 'change'>): boolean => change.startsWith('-')
+
+/** `transfer to bobby: rent`; unknown parts are left out. */
+function describeBooking(booking: Booking): string {
+  const { action, counterparty, memo } = booking
+  const other = counterparty === null ? '' : ` ${isOutgoing(booking) ? 'to' : 'from'} ${counterparty}`
+  return `${action}${other}${memo === null || memo === '' ? '' : `: ${memo}`}`
+}
+
+type BookLayout = {
+  readonly heads: readonly string[]
+  readonly cellsOf: (booking: Booking) => readonly (string | Exact)[]
+}
+
+/** The changes that some rows represent; a row that changed nothing has none. */
+export type BookingsOf = (rows: Rows) => readonly Booking[]
 
 /**
  * `filtered direction in`: the filters of a list as words of a file's name, so that a file with some of an

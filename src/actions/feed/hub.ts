@@ -3,8 +3,7 @@ import { type HeadBlock, type HeadSource, type HeadState, selectHead } from '#he
 import type { Published, Store } from '#store/port.ts'
 import { type Clock, every } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
-import type { Trail } from './message.ts'
-import { buildFeedPart, type Message } from './message.ts'
+import { buildFeedPart, type Message, type Trail } from './message.ts'
 import { type FeedList, type FeedProgress, type FoundRows, type NewRows, readNewRows } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
 

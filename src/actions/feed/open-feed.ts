@@ -2,11 +2,9 @@ import { Failure, toFailure } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, readCall } from '../answer.ts'
 import { isOnChain, readRowIds } from '../find/blocks-at.ts'
-import { type Listing, ROWS_AT_ONCE } from '../find/listing.ts'
+import { formatRowLines, inRuns, type Listing, ROWS_AT_ONCE, readParts } from '../find/listing.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
-import { formatRowLines } from '../find/rows.ts'
-import { readParts } from '../list/read-parts.ts'
-import { inParts, openLaterSearch } from '../list/search.ts'
+import { isLongFound, openLaterSearch } from '../list/search.ts'
 import type { RowSearch, SearchListing } from '../list/searched.ts'
 import { rowIdText } from '../request/row-id.ts'
 import {
@@ -164,7 +162,7 @@ async function continueSearch(
   const { found, tested, rest } = await position.rest.next(view, ROWS_AT_ONCE)
   const parts: FeedPart[] = []
   let { last } = position
-  for (const rows of inParts(found)) {
+  for (const rows of inRuns(found, isLongFound)) {
     const lines = formatRowLines(await position.listing.rowsOf(view, rows), reading.call.options)
     const ids = await readRowIds(
       view,

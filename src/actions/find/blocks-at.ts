@@ -27,6 +27,10 @@ export async function readBlockTimes(view: View, heights: readonly number[]): Pr
   return new Map(distinct.map((height, at) => [height, times[at] as bigint]))
 }
 
+/** Times of the blocks with these ordinals in the list of all blocks, which begins with block 0 (`countPassing`). */
+export const readOrdinalTimes = (view: View, ordinals: readonly number[]): Promise<readonly bigint[]> =>
+  view.blockTimes(ordinals.map(ordinal => ordinal - 1))
+
 /** A block that is, or was, the last published one. */
 export type End = Pick<Published, 'height' | 'hash'>
 

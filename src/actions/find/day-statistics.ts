@@ -11,7 +11,7 @@ import type { Context } from '../define.ts'
 import { endsOfDays, type RequestedDays } from './days.ts'
 import { unknown } from './loading.ts'
 import { countRangeRows } from './numbered.ts'
-import { resolveOwner } from './owner.ts'
+import { requireNamed, resolveOwner } from './owner.ts'
 import { extractParties, readBodies, readRowTexts } from './record-texts.ts'
 import { NO_FLOWS, readFlows } from './series.ts'
 
@@ -104,8 +104,7 @@ async function readDealings(view: View, docs: readonly ListedRecord[], name: str
 /** What moved of a token on each day, with supply and number of holders then. Throws 'not_found', 'loading'. */
 export async function daysOfToken(context: Context, symbol: string, days: RequestedDays) {
   const { view } = context
-  const found = await view.get(tokens, symbol)
-  if (found === undefined) throw unknown(context, 'token', symbol)
+  const found = await requireNamed(context, 'token', symbol)
   const ends = await endsOfDays(view, days)
   const dates = ends.slice(1).map((_end, at) => formatDate(days.from + at))
   const [moved, supplies] = await Promise.all([

@@ -5,9 +5,9 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { missingData } from '#store/failures.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { createDateCheck, DAYS_DEFAULT, type Dates, type RowRange } from '../request/range.ts'
-import { type Days, findStep, listSteps, type Step } from '../request/steps.ts'
-import { readBlock } from './blocks-at.ts'
+import { createDateCheck, DAYS_DEFAULT, type Dates, type RowRange, type Step } from '../request/range.ts'
+import { badRequest } from '../request/refusals.ts'
+import { readBlock, readOrdinalTimes } from './blocks-at.ts'
 import { refuseBeyondLoaded, refuseWhileLoading } from './loading.ts'
 import { ORIGIN } from './numbered.ts'
 import { countPassing } from './ordinal-search.ts'
@@ -82,7 +82,7 @@ async function dayOfBlock(view: View, height: number): Promise<DayDoc> {
 /** The last block before `day`, by a search over all blocks: a chain may have paused for years. */
 async function findPreviousBlock(view: View, day: number, genesis: number): Promise<number | undefined> {
   const look = async (ordinals: readonly number[]): Promise<readonly number[]> =>
-    (await view.blockTimes(ordinals.map(ordinal => ordinal - 1))).map(toDay)
+    (await readOrdinalTimes(view, ordinals)).map(toDay)
   const rows = { count: view.at.height + 1, floor: genesis, ceiling: toDay(view.at.time), look }
   const [count = 0] = await countPassing(rows, [made => made < day])
   return count === 0 ? undefined : count - 1
@@ -127,6 +127,45 @@ export async function requestedDays(
   const genesis = await genesisDay(view)
   return { from: Math.max(start, genesis), to, genesis, today }
 }
+
+const MAX_STEPS = 400
+
+/** The first and the last day of a step, in days since 1970. */
+type Days = { readonly first: number; readonly last: number }
+
+const DAY_MS = 86_400_000
+
+/** The whole steps that include a day of `from` … `to`. Throws 'bad_request' when there are too many. */
+function listSteps(step: Step, from: number, to: number): readonly Days[] {
+  const steps: Days[] = []
+  for (let day = from; day <= to; ) {
+    const days = findStep(step, day)
+    if (steps.push(days) > MAX_STEPS) throw tooMany(step, formatDate(from), formatDate(to))
+    day = days.last + 1
+  }
+  return steps
+}
+
+function findStep(step: Step, day: number): Days {
+  if (step === 'day') return { first: day, last: day }
+  if (step === 'week') {
+    // Day 0 was a Thursday.
+    const first = day - ((day + 3) % 7)
+    return { first, last: first + 6 }
+  }
+  const date = new Date(day * DAY_MS)
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  return { first: Date.UTC(year, month, 1) / DAY_MS, last: Date.UTC(year, month + 1, 1) / DAY_MS - 1 }
+}
+
+const tooMany = (step: Step, from: string, to: string) =>
+  badRequest(
+    {
+      en: `The range from ${from} to ${to} has more than ${MAX_STEPS} rows with 'step' ${step}; ask for a shorter range or a longer step.`,
+      zh: `${from} 至 ${to} 按 'step' ${step} 超过 ${MAX_STEPS} 行；请缩短区间或使用更长的周期。`,
+    },
+    { parameter: 'step' },
+  )
 
 /** Range of blocks or times that limits a history by steps, in addition to its days. */
 type Blocks = Pick<RowRange, 'start_block' | 'end_block' | 'start_time' | 'end_time'>

@@ -5,10 +5,10 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
+import { computeDividendRate, computeRank } from '../get-producer.ts'
+import { jsonRows, rowsValue } from './listing.ts'
 import { askNode, sharedQuery } from './node-answer.ts'
 import { countPassing } from './ordinal-search.ts'
-import { computeDividendRate, computeRank } from './producer-votes.ts'
-import { jsonRows, rowsValue } from './rows.ts'
 
 type Heights = {
   readonly count: number

@@ -88,7 +88,6 @@ const spaced = (zh: string): string => (/\p{Script=Han}$/u.test(zh) ? zh : `${zh
 
 const NOUNS = {
   account: ['Account', '账户'],
-  owner: ['Account', '账户'],
   block: ['Block', '区块'],
   transaction: ['Transaction', '交易'],
   contract: ['Contract', '合约'],

@@ -78,9 +78,10 @@ export const isListedAtHead = (head: HeadAt | undefined, list: string): boolean 
   head?.blocks.some(block => rowsOfList(block, list).length > 0) ?? false
 
 /** The node's transaction objects of some rows, stored or in head blocks (`readBodies`). */
-export function createBodyReader(view: View, rows: readonly Numbered<ListedRecord>[]): Bodies {
-  const blocks = new Map(rows.flatMap(({ above, doc }) => (above === undefined ? [] : [[doc.id, above]])))
-  return async docs => {
+export const createBodyReader =
+  (view: View, rows: readonly Numbered<ListedRecord>[]): Bodies =>
+  async docs => {
+    const blocks = new Map(rows.flatMap(({ above, doc }) => (above === undefined ? [] : [[doc.id, above]])))
     const stored = docs.filter(({ id }) => !blocks.has(id))
     const bodies = new Map(stored.length === 0 ? [] : await readBodies(view, stored))
     for (const { id, height, tx } of docs) {
@@ -89,7 +90,6 @@ export function createBodyReader(view: View, rows: readonly Numbered<ListedRecor
     }
     return bodies
   }
-}
 
 export type NumberedRecord = Numbered<ListedRecord>
 

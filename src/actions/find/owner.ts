@@ -2,9 +2,11 @@ import { isHash, toContractId } from '#chain/names.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
+import type { DocOf } from '#indices/define.ts'
 import { listOf, lists } from '#indices/list.ts'
+import { producers } from '#indices/producer.ts'
 import { tokens } from '#indices/token.ts'
-import { countOfItems, holdings } from '#indices/token721.ts'
+import { collections, countOfItems, holdings } from '#indices/token721.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import type { RecordFilters } from '../request/record-filters.ts'
@@ -23,7 +25,7 @@ export async function resolveOwner(context: Context, name: string): Promise<stri
   if (owner !== undefined) return owner
   // A name that is not stored yet may already be in the head blocks.
   const above = [name, toContractId(name)].find(each => isListedAtHead(context.head, listOf.account(each)))
-  if (above === undefined) throw unknown(context, 'owner', name)
+  if (above === undefined) throw unknown(context, 'account', name)
   return above
 }
 
@@ -36,7 +38,7 @@ export async function ownersOfAll(context: Context, names: readonly string[]): P
     ...new Set(
       requireFound(
         context,
-        'owner',
+        'account',
         names.map(name => [name, owners.get(name)]),
       ),
     ),
@@ -73,6 +75,27 @@ async function findKnownNames(view: View, names: ReadonlySet<string>): Promise<R
   )
   for (const [at, name] of others.entries()) if ((rows[at] ?? []).length > 0) known.add(name)
   return known
+}
+
+/** The indices of things that requests name. */
+const NAMED = { account: accounts, contract: contracts, token: tokens, producer: producers, collection: collections }
+
+type NamedDocs = { readonly [K in keyof typeof NAMED]: DocOf<(typeof NAMED)[K]> }
+
+/** The document of a thing that a request names. Throws 'not_found' or 'loading'. */
+export function requireNamed<K extends keyof NamedDocs>(
+  context: Pick<Context, 'view' | 'node'>,
+  kind: K,
+  name: string,
+): Promise<NamedDocs[K]>
+export async function requireNamed(
+  context: Pick<Context, 'view' | 'node'>,
+  kind: keyof NamedDocs,
+  name: string,
+): Promise<object> {
+  const found = await context.view.get(NAMED[kind], name)
+  if (found === undefined) throw unknown(context, kind, name)
+  return found
 }
 
 type LookupContext = Pick<Context, 'view' | 'node' | 'head'>

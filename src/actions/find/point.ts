@@ -3,7 +3,7 @@ import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import type { StatePoint } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
-import { readBlock, readBlockTimes } from './blocks-at.ts'
+import { readBlock, readBlockTimes, readOrdinalTimes } from './blocks-at.ts'
 import { refuseWhileLoading } from './loading.ts'
 import { countPassing } from './ordinal-search.ts'
 
@@ -78,7 +78,7 @@ export async function findMoments(view: View, times: readonly bigint[]): Promise
 
 /** For each time the height of the last block that is not after it; -1: the chain is younger. */
 async function findHeights(view: View, times: readonly bigint[]): Promise<readonly number[]> {
-  const look = (ordinals: readonly number[]) => view.blockTimes(ordinals.map(ordinal => ordinal - 1))
+  const look = (ordinals: readonly number[]) => readOrdinalTimes(view, ordinals)
   const rows = { count: view.at.height + 1, floor: -1n, ceiling: view.at.time, look }
   const counts = await countPassing<bigint>(
     rows,

@@ -5,6 +5,7 @@ import type { ListedRecord } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { getPositionHeight } from '../find/blocks-at.ts'
+import { inRuns } from '../find/listing.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import { createMerge, type Merge, type Merged, type Run } from '../find/merge.ts'
 import { countRangeRows, type RangeInOrder, requireBlock } from '../find/numbered.ts'
@@ -174,16 +175,8 @@ const createMergeSearch = (merge: Merge, tests: Tests): RowSearch => ({
   isOver: merge.isOver,
 })
 
-/** Number of rows whose texts are read at once: they may have 130 KB each. */
-const LONG_AT_ONCE = 64
-
-/** Rows in parts whose texts fit in memory. */
-export function inParts(found: readonly Merged[]): readonly (readonly Merged[])[] {
-  if (found.length === 0) return []
-  const isShort = found.filter(({ doc }) => doc.overflow).length <= LONG_AT_ONCE
-  const size = isShort ? found.length : LONG_AT_ONCE
-  return Array.from({ length: Math.ceil(found.length / size) }, (_, at) => found.slice(at * size, (at + 1) * size))
-}
+/** Whether the texts of a found row are in its transaction. */
+export const isLongFound = ({ doc }: Merged): boolean => doc.overflow
 
 /**
  * The rows that pass the test of one of their lists, with these lists. Rows whose texts are in their
@@ -193,13 +186,13 @@ async function passing(view: View, rows: readonly Merged[], tests: readonly RowT
   const may = filterMerged(rows, tests, mayPass)
   if (!tests.some(asksTexts)) return may
   const passed = new Map<string, Merged>()
-  for (const part of inParts(may.filter(({ doc }) => doc.overflow))) {
+  for (const part of inRuns(may.filter(isLongFound), isLongFound)) {
     const docs = part.map(({ doc }) => doc)
     const texts = await readRowTexts(each => readBodies(view, each), docs)
     const kept = filterMerged(part, tests, (test, doc) => passes(test, doc, texts.get(doc.id) ?? doc))
     for (const row of kept) passed.set(row.doc.id, row)
   }
-  const short = may.filter(({ doc }) => !doc.overflow)
+  const short = may.filter(row => !isLongFound(row))
   for (const row of filterMerged(short, tests, (test, doc) => passes(test, doc, doc))) passed.set(row.doc.id, row)
   return may.flatMap(({ doc }) => passed.get(doc.id) ?? [])
 }

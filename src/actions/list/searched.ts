@@ -1,7 +1,6 @@
 import type { View } from '#store/port.ts'
-import type { Book } from '../books/book.ts'
+import type { Book, Rows } from '../find/listing.ts'
 import type { Merged } from '../find/merge.ts'
-import type { Rows } from '../find/rows.ts'
 
 /** The conditions that a row must meet. */
 export type RowTest = {

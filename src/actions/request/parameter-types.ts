@@ -214,19 +214,6 @@ const size = (of: Pick<ParameterSpec<number>, 'description' | 'fallback'>) =>
     read: readSize,
   })
 
-/** Page and size of a list that is returned whole when neither is given. */
-export const pageIfAsked = () =>
-  Type.Optional(page({ description: { en: `${FROM_1.en} ${WHOLE_LIST.en}`, zh: `${FROM_1.zh}${WHOLE_LIST.zh}` } }))
-export const sizeIfAsked = () =>
-  Type.Optional(
-    size({
-      description: {
-        en: `${MAX_ROWS.en}; ${SIZE_DEFAULT} if only page is given. ${WHOLE_LIST.en}`,
-        zh: `${MAX_ROWS.zh}；只提供 page 时为 ${SIZE_DEFAULT}。${WHOLE_LIST.zh}`,
-      },
-    }),
-  )
-
 /** @param description the order of the rows; absent: newest first. */
 export const sort = (description: Text = NEWEST_FIRST) =>
   defineParameter<'asc' | 'desc'>({
@@ -275,6 +262,21 @@ function readSize(text: string): number | undefined {
 export const paging = {
   page: page({ description: FROM_1, fallback: 1n }),
   size: size({ description: { en: `${MAX_ROWS.en}.`, zh: `${MAX_ROWS.zh}。` }, fallback: SIZE_DEFAULT }),
+}
+
+/** Page and size of a list that is returned whole when neither is given. */
+export const pagingIfAsked = {
+  page: Type.Optional(
+    page({ description: { en: `${FROM_1.en} ${WHOLE_LIST.en}`, zh: `${FROM_1.zh}${WHOLE_LIST.zh}` } }),
+  ),
+  size: Type.Optional(
+    size({
+      description: {
+        en: `${MAX_ROWS.en}; ${SIZE_DEFAULT} if only page is given. ${WHOLE_LIST.en}`,
+        zh: `${MAX_ROWS.zh}；只提供 page 时为 ${SIZE_DEFAULT}。${WHOLE_LIST.zh}`,
+      },
+    }),
+  ),
 }
 
 export const collection = () =>

@@ -1,5 +1,15 @@
 import { Type } from '@sinclair/typebox'
-import { DATE_PATTERN, dayOfDate, exactIso, formatDate, fromIso, ISO_PATTERN, startOfDay, toIso } from '#chain/time.ts'
+import {
+  DATE_PATTERN,
+  dayOfDate,
+  exactIso,
+  formatDate,
+  fromIso,
+  ISO_PATTERN,
+  startOfDay,
+  toDay,
+  toIso,
+} from '#chain/time.ts'
 import type { Text } from '../define.ts'
 import { defineParameter, flag, WHOLE_NUMBER, WHOLE_RULE } from './query.ts'
 import { badRequest } from './refusals.ts'
@@ -254,7 +264,7 @@ export const headOptions = {
 }
 
 /** Throws 'bad_request' like `checkRange`, and for `after` without `head`: other lists are continued by `seq`. */
-export function checkHeadRange(params: RowRange & { readonly head: number; readonly after?: RowId }): void {
+export function checkHeadRange(params: RowRange & { readonly head: number; readonly after?: RowId | undefined }): void {
   checkRange(params)
   if (params.after !== undefined && params.head !== 1)
     throw badRequest(
@@ -360,3 +370,60 @@ export function checkPoint({ at_block, at_time }: StatePoint): void {
     { parameter: 'at_time' },
   )
 }
+
+/** The length of a history's steps: a UTC day, a week from Monday, or a month. */
+export type Step = 'day' | 'week' | 'month'
+
+export const step = (fallback?: Step) =>
+  defineParameter<Step>({
+    type: 'string',
+    description: {
+      en: 'One row for each UTC day, week (from Monday) or month, those without a change included.',
+      zh: '按 UTC 日、周（周一开始）或月各返回一行，没有变动的也包括在内。',
+    },
+    rule: { en: 'day, week or month', zh: 'day、week 或 month' },
+    pattern: '^(?:day|week|month)$',
+    values: ['day', 'week', 'month'],
+    example: 'day',
+    ...(fallback === undefined ? {} : { fallback }),
+    foreignNames: ['interval', 'period', 'granularity', 'resolution', 'group_by', 'every'],
+    read: text => (text === 'week' || text === 'month' ? text : 'day'),
+  })
+
+/** The range of a history, and the length of its steps if its rows are steps. */
+export type RangeOfSteps = RowRange & { readonly step?: Step | undefined }
+
+/**
+ * Throws 'bad_request' for a step together with a range by the numbers of changes, or with columns that show single
+ * changes.
+ */
+export function checkSteps({ step, csv, ...range }: RangeOfSteps & { readonly csv?: string | undefined }): void {
+  if (step === undefined) return
+  if (csv !== undefined)
+    throw badRequest(
+      {
+        en: `Parameters 'step' and 'csv' cannot be combined: csv=${csv} has a line for each change; leave one of them out.`,
+        zh: `参数 'step' 与 'csv' 不能同时使用：csv=${csv} 每笔变动一行；请去掉其中一个。`,
+      },
+      { parameter: 'csv' },
+    )
+  const other = RANGE_NAMES.find(name => name.endsWith('_seq') && range[name] !== undefined)
+  if (other === undefined) return
+  throw badRequest(
+    {
+      en: `Parameters 'step' and '${other}' cannot be combined; give the range of steps by days, blocks or times.`,
+      zh: `参数 'step' 与 '${other}' 不能同时使用；使用 step 时请以日期、区块或时间指定区间。`,
+    },
+    { parameter: other },
+  )
+}
+
+/** The blocks and times of a range, and its days in days since 1970. */
+export const boundsOfSteps = ({ start_date, end_date, start_block, end_block, start_time, end_time }: RowRange) => ({
+  start_date: start_date === undefined ? undefined : toDay(start_date),
+  end_date: end_date === undefined ? undefined : toDay(end_date),
+  ...(start_block === undefined ? {} : { start_block }),
+  ...(end_block === undefined ? {} : { end_block }),
+  ...(start_time === undefined ? {} : { start_time }),
+  ...(end_time === undefined ? {} : { end_time }),
+})

@@ -16,7 +16,7 @@ export type RecordFilters = {
   readonly counterparty?: string | undefined
   readonly token?: readonly string[] | undefined
   readonly func_name?: Func | undefined
-  readonly failed?: number
+  readonly failed?: number | undefined
   readonly memo?: string | undefined
   readonly memo_prefix?: string | undefined
   /** In units of 10^-18 tokens. */
@@ -159,16 +159,8 @@ export function hasFilters(filters: RecordFilters): boolean {
 /** Splits the parameters of a list of records into filters, with duplicate tokens removed, and the others. */
 export function splitFilters<P extends RecordFilters>(params: P) {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, ...asked } = params
-  const filters: RecordFilters = {
-    direction,
-    counterparty,
-    func_name,
-    memo,
-    memo_prefix,
-    min_amount,
-    ...(failed === undefined ? {} : { failed }),
-    token: token && [...new Set(token)],
-  }
+  const tokens = token && [...new Set(token)]
+  const filters = { direction, counterparty, token: tokens, func_name, failed, memo, memo_prefix, min_amount }
   return { filters, asked }
 }
 
@@ -235,8 +227,7 @@ export function checkSide({ direction, counterparty }: RecordFilters): void {
  */
 export function checkRecordRange(requested: RequestedRange, isSearched: boolean): void {
   if (!isSearched) {
-    const { after, ...others } = requested
-    checkHeadRange(after === undefined ? others : { ...others, after })
+    checkHeadRange(requested)
     return
   }
   checkRange(requested)

@@ -8,12 +8,11 @@ import { applyHeldEntry, type Entry, type Held, parseEntries, parseHeld, type Se
 import { transactions } from '#indices/transaction.ts'
 import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
-import type { BookingsOf } from '../books/book.ts'
+import type { BookingsOf } from '../books/open-book.ts'
 import type { Compat } from '../define.ts'
 import { readBlocks } from '../find/blocks-at.ts'
-import type { Numbered } from '../find/listing.ts'
+import type { Numbered, Rows } from '../find/listing.ts'
 import { extractParties, extractRowFacts, findStakeRows, readBodies, readRowTexts } from '../find/record-texts.ts'
-import type { Rows } from '../find/rows.ts'
 import type { SeriesChange } from '../find/series.ts'
 import { count, defineCreatedTime, seq, txHash } from './results.ts'
 
@@ -32,23 +31,31 @@ type Fold<S> = {
   readonly after: (before: S, entry: Entry, times: number) => S
 }
 
+type ChangeForm<S, C> = {
+  readonly fold: Fold<S>
+  readonly compat: Compat
+  /** Reads more about each change, if its row needs that. */
+  readonly readMore?: (view: View, docs: readonly Numbered<SeriesChange>[]) => Promise<readonly C[]>
+}
+
 /**
  * Rows of changes by transactions: each with its block, time and transaction, and fields from the running
  * state after it.
  */
 export const changeRows =
-  <S>(fold: Fold<S>, compat: Compat, shown: (entry: Entry, after: S) => object) =>
+  <S, C = undefined>(
+    { fold, compat, readMore }: ChangeForm<S, C>,
+    shown: (entry: Entry, after: S, more: C | undefined) => object,
+  ) =>
   async (view: View, docs: readonly Numbered<SeriesChange>[]): Promise<Rows> => {
-    const originOf = await findOrigins(
-      view,
-      docs.map(({ doc }) => doc.entry),
-    )
+    const entries = docs.map(({ doc }) => doc.entry)
+    const [originOf, more] = await Promise.all([findOrigins(view, entries), readMore?.(view, docs)])
     const states = createStateFold(fold)
-    const rows = docs.map(({ seq, doc: { entry, part, at } }) => ({
+    const rows = docs.map(({ seq, doc: { entry, part, at } }, row) => ({
       ...(compat === 'iostabc' ? {} : { seq }),
       block: entry.height,
       ...originOf(entry),
-      ...shown(entry, states(part, at)),
+      ...shown(entry, states(part, at), more?.[row]),
     }))
     return { rows }
   }
@@ -118,38 +125,28 @@ type BalanceChangesOptions = {
   readonly isLabelled: boolean
 }
 
-const HELD = { from: parseHeld, after: applyHeldEntry }
-
 /** Rows of changes of a balance: the cause of each, and the balance after it. */
-export const balanceChangeRows =
-  ({ owner, decimal, compat, isLabelled }: BalanceChangesOptions) =>
-  async (view: View, docs: readonly Numbered<SeriesChange>[]): Promise<Rows> => {
-    const entries = docs.map(({ doc }) => doc.entry)
-    const [originOf, found] = await Promise.all([
-      findOrigins(view, entries),
-      readCauses(view, docs, { owner, isLabelled }),
-    ])
-    const states = createStateFold<Held>(HELD)
-    const shown = (units: bigint): string => fromUnits(units, decimal)
-    const rows = docs.map(({ seq, doc: { entry, part, at } }, row) => {
-      const { height, cause, change } = entry
-      const after = states(part, at)
-      // The chain itself releases amounts, before the transactions of the block.
-      const isDue = cause.kind === 'due'
-      const { created_at, tx_hash } = originOf(entry)
-      return {
-        ...(compat === 'iostabc' ? {} : { seq }),
-        block: height,
-        created_at,
-        tx_hash: isDue ? null : tx_hash,
-        ...(found[row] ?? { action: NAMES[cause.kind] ?? '', counterparty: null, memo: null }),
-        change: shown(isDue ? 0n : change),
-        balance: shown(after.available),
-        frozen: shown(after.frozen),
-      }
-    })
-    return { rows }
+export function balanceChangeRows({ owner, decimal, compat, isLabelled }: BalanceChangesOptions) {
+  const shown = (units: bigint): string => fromUnits(units, decimal)
+  const form: ChangeForm<Held, Cause> = {
+    fold: { from: parseHeld, after: applyHeldEntry },
+    compat,
+    readMore: (view, docs) => readCauses(view, docs, { owner, isLabelled }),
   }
+  return changeRows(form, ({ cause, change }, after, found) => {
+    // The chain itself releases amounts, before the transactions of the block.
+    const isDue = cause.kind === 'due'
+    return {
+      ...(isDue ? { tx_hash: null } : {}),
+      ...(found ?? { action: NAMES[cause.kind] ?? '', counterparty: null, memo: null }),
+      change: shown(isDue ? 0n : change),
+      balance: shown(after.available),
+      frozen: shown(after.frozen),
+    }
+  })
+}
+
+type Cause = Pick<Row, 'action' | 'counterparty' | 'memo' | 'isStake'> | undefined
 
 /** The fields of a row from which bookings are made. */
 type Row = {
@@ -161,7 +158,7 @@ type Row = {
   readonly balance: string
   readonly frozen: string
   readonly tx_hash: string | null
-  readonly isStake?: true | undefined
+  readonly isStake?: boolean | undefined
 }
 
 /** Converts rows of changes of one token to bookings. */
@@ -190,7 +187,7 @@ async function readCauses(
   view: View,
   docs: readonly Numbered<SeriesChange>[],
   { owner, isLabelled }: Pick<BalanceChangesOptions, 'owner' | 'isLabelled'>,
-) {
+): Promise<readonly Cause[]> {
   const ids = docs.map(({ doc: { entry } }) =>
     'index' in entry.cause ? recordId(entry.height, entry.tx, entry.cause.index) : undefined,
   )

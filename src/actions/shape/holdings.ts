@@ -1,13 +1,23 @@
 import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
 import { Exact } from '#chain/json.ts'
-import { seriesOf } from '#indices/series.ts'
+import { candidateVotes, payable } from '#chain/stake.ts'
+import { balanceId, balances } from '#indices/balance.ts'
+import { formatDoubt, type Held, parseHeld, seriesOf, type Votes } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import { type VoteDoc, votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
-import type { HeldToken, Unclaimed } from '../find/holdings.ts'
 import { wholeOrder } from '../find/listing.ts'
-import { readVotes } from '../find/series.ts'
+import type { StateMoment } from '../find/point.ts'
+import {
+  NO_FLOWS,
+  readFlows,
+  readHeldOfAll,
+  readSums,
+  readVotes,
+  readVotesOfAll,
+  readVotesSeries,
+} from '../find/series.ts'
 import { count, defineRows, exact, shape, sourced, text } from './results.ts'
 import { toIost } from './values.ts'
 
@@ -54,10 +64,43 @@ export const unclaimedRewards = shape({
   ),
 })
 
+/** All that an owner has, now or after a block: IOST by state, unclaimed rewards, and the other tokens. */
+export async function readAssets(view: View, owner: string, then: StateMoment | undefined) {
+  const { height } = then ?? view.at
+  const [tokens, [itself = 0n, others = 0n], [votes, unclaimed]] = await Promise.all([
+    heldTokens(view, owner, then),
+    readSums(view, [seriesOf.pledgedForItself(owner), seriesOf.pledgedForOthers(owner)], height),
+    readClaims(view, owner, height),
+  ])
+  const { available, frozen } = tokens.find(({ token }) => token === 'iost') ?? parseHeld([])
+  return {
+    iost: iostShown({
+      available,
+      frozen,
+      votes: [...votes.values()].reduce((sum, each) => sum + each, 0n),
+      pledged_for_itself: itself,
+      pledged_for_others: others,
+      voter_rewards: unclaimed.asVoter,
+      producer_reward: unclaimed.asProducer,
+    }),
+    unclaimed: unclaimedShown(unclaimed),
+    tokens: await heldTokenRows(
+      view,
+      tokens.filter(({ token }) => token !== 'iost'),
+    ),
+  }
+}
+
+/** The votes of an owner after a block, and the amounts that it could withdraw for them. */
+async function readClaims(view: View, owner: string, height: number) {
+  const votes = await readVotes(view, seriesOf.voter(owner), height)
+  return [votes, await readUnclaimed(view, { owner, votes, height })] as const
+}
+
 const orNull = (units: bigint | null) => (units === null ? null : toIost(units))
 
 /** Amounts as numbers, with their sum, which is null if any amount is unknown. */
-export function iostShown(parts: Readonly<Record<string, bigint | null>>) {
+function iostShown(parts: Readonly<Record<string, bigint | null>>) {
   const known = Object.values(parts).filter(units => units !== null)
   return {
     ...Object.fromEntries(Object.entries(parts).map(([name, units]) => [name, orNull(units)])),
@@ -65,11 +108,79 @@ export function iostShown(parts: Readonly<Record<string, bigint | null>>) {
   }
 }
 
-export const unclaimedShown = ({ asVoter, byProducer, asProducer, forItsVoters }: Unclaimed) => ({
+const unclaimedShown = ({ asVoter, byProducer, asProducer, forItsVoters }: Unclaimed) => ({
   by_producer: byProducer.map(([producer, amount]) => ({ producer, amount: orNull(amount) })),
   producer_reward_for_voters: orNull(forItsVoters),
   ...(asVoter === null || asProducer === null ? { reason: 'no_receipts' } : {}),
 })
+
+/**
+ * Amounts that withdrawals would pay, in 10^-8 IOST. null: part of it was earned while the contract wrote no receipts.
+ */
+type Unclaimed = {
+  /** To the owner as a voter: the sum, rounded down once; each part `byProducer` is rounded down by itself. */
+  readonly asVoter: bigint | null
+  readonly byProducer: readonly (readonly [producer: string, amount: bigint | null])[]
+  /** To the owner as a producer: half of the bonus; its voters get the other half. */
+  readonly asProducer: bigint | null
+  readonly forItsVoters: bigint | null
+}
+
+/** The amounts that an owner with these votes could withdraw after a block. */
+async function readUnclaimed(
+  view: View,
+  { owner, votes, height }: { readonly owner: string; readonly votes: Votes; readonly height: number },
+): Promise<Unclaimed> {
+  const producers = [...votes.keys()].sort()
+  const [[masks = NONE, mask = NONE], [own = 0n, shared = 0n, ...coefficients]] = await Promise.all([
+    readVotesOfAll(view, [seriesOf.voterMasks(owner), seriesOf.candidateMask(owner)], height),
+    readSums(
+      view,
+      [seriesOf.producer(owner), seriesOf.candidatesCoefficient, ...producers.map(seriesOf.votersCoefficient)],
+      height,
+    ),
+  ])
+  const earned = producers.map((producer, at) =>
+    masks.has(formatDoubt(producer))
+      ? null
+      : (coefficients[at] ?? 0n) * (votes.get(producer) ?? 0n) - (masks.get(producer) ?? 0n),
+  )
+  return {
+    ...(mask.has(formatDoubt('')) ? UNKNOWN : splitBonus(payable(shared * candidateVotes(own) - (mask.get('') ?? 0n)))),
+    asVoter: earned.includes(null) ? null : payable(earned.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n)),
+    byProducer: producers
+      .map((producer, at) => [producer, toPayable(earned[at])] as const)
+      .filter(([, amount]) => amount !== 0n),
+  }
+}
+
+/** A producer's half of the candidate bonus after each of several blocks; null: not known. -1: before the chain. */
+export async function readCandidateBonuses(
+  view: View,
+  producer: string,
+  heights: readonly number[],
+): Promise<readonly (bigint | null)[]> {
+  const [masks, coefficients, votes] = await Promise.all([
+    readVotesSeries(view, seriesOf.candidateMask(producer), heights),
+    readFlows(view, seriesOf.candidatesCoefficient, heights),
+    readFlows(view, seriesOf.producer(producer), heights),
+  ])
+  return heights.map((_height, at) => {
+    const mask = masks[at] ?? NONE
+    if (mask.has(formatDoubt(''))) return null
+    const [shared = NO_FLOWS, own = NO_FLOWS] = [coefficients[at], votes[at]]
+    const earned = (shared.gained - shared.lost) * candidateVotes(own.gained - own.lost) - (mask.get('') ?? 0n)
+    return splitBonus(payable(earned)).asProducer
+  })
+}
+
+const toPayable = (earned: bigint | null | undefined): bigint | null => (earned === null ? null : payable(earned ?? 0n))
+
+const NONE: Votes = new Map()
+const UNKNOWN = { asProducer: null, forItsVoters: null }
+
+/** The producer's half is rounded down. */
+const splitBonus = (bonus: bigint) => ({ asProducer: bonus / 2n, forItsVoters: bonus - bonus / 2n })
 
 /** Fields of a row about an owner's amounts of a token. */
 export const heldTokenFields = {
@@ -91,8 +202,11 @@ export const heldTokenFields = {
   ),
 }
 
-/** Rows about the tokens that an owner has. */
-export async function heldTokenRows(view: View, held: readonly HeldToken[]) {
+/** Rows about the tokens that an owner has, by symbol. */
+export const readTokenRows = async (view: View, owner: string, then: StateMoment | undefined) =>
+  heldTokenRows(view, await heldTokens(view, owner, then))
+
+async function heldTokenRows(view: View, held: readonly HeldToken[]) {
   const ids = held.map(({ token }) => token)
   const known = await view.getMany(tokens, ids)
   return held.map(({ token, available, frozen, list }, at) => {
@@ -108,7 +222,31 @@ export async function heldTokenRows(view: View, held: readonly HeldToken[]) {
   })
 }
 
-export type HeldTokenRow = Awaited<ReturnType<typeof heldTokenRows>>[number]
+type HeldToken = Held & { readonly token: string }
+
+/** All tokens of which an owner has an amount, available or frozen, by symbol. `then`: the amounts after that block. */
+const heldTokens = (view: View, owner: string, then: StateMoment | undefined): Promise<readonly HeldToken[]> =>
+  then === undefined ? tokensNow(view, owner) : readPastTokens(view, owner, then)
+
+async function tokensNow(view: View, owner: string): Promise<readonly HeldToken[]> {
+  const docs = await wholeOrder(view, { index: balances, order: 'ofOwner', group: owner })
+  return docs.map(({ token, amount, frozen, frozen_list }) => ({
+    token,
+    available: amount,
+    frozen,
+    list: frozen_list,
+  }))
+}
+
+/** Checks every token of which the owner ever had an amount. */
+async function readPastTokens(view: View, owner: string, { height }: StateMoment): Promise<readonly HeldToken[]> {
+  const docs = await wholeOrder(view, { index: balances, order: 'rowsOfOwner', group: owner })
+  const ids = docs.map(({ token }) => balanceId(token, owner))
+  const held = await readHeldOfAll(view, ids, height)
+  return docs
+    .map(({ token }, at) => ({ ...(held[at] ?? parseHeld([])), token }))
+    .filter(({ available, frozen }) => available > 0n || frozen > 0n)
+}
 
 export const ballot = shape({
   option: text('The producer.', '生产者。'),
@@ -116,18 +254,14 @@ export const ballot = shape({
   cleared_votes: exact('Cleared votes; always 0.', '已清除的票数；恒为 0。'),
 })
 
-/** The votes of an owner: largest first, then by name. `total` in 10^-8 IOST. */
-export async function readBallots(view: View, owner: string) {
-  const docs = await wholeOrder(view, { index: votes, order: 'ofVoter', group: owner })
-  return shownBallots(docs)
-}
-
-/** The votes of an owner after the block at `height`, in the same form. */
-export async function readPastBallots(view: View, owner: string, height: number) {
-  const then = await readVotes(view, seriesOf.voter(owner), height)
-  const docs = [...then].map(([producer, votes]) => ({ producer, votes }))
+/** The votes of an owner, now or after a block: largest first, then by name. `total` in 10^-8 IOST. */
+export async function readBallots(view: View, owner: string, then?: StateMoment) {
+  if (then === undefined) return shownBallots(await wholeOrder(view, { index: votes, order: 'ofVoter', group: owner }))
+  const given = await readVotes(view, seriesOf.voter(owner), then.height)
   return shownBallots(
-    docs.sort((a, b) => (a.votes === b.votes ? (a.producer < b.producer ? -1 : 1) : a.votes > b.votes ? -1 : 1)),
+    [...given]
+      .map(([producer, units]) => ({ producer, votes: units }))
+      .sort((a, b) => (a.votes === b.votes ? (a.producer < b.producer ? -1 : 1) : a.votes > b.votes ? -1 : 1)),
   )
 }
 

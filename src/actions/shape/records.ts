@@ -4,13 +4,14 @@ import { toIso } from '#chain/time.ts'
 import type { HeadAt } from '#head/head-state.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
-import type { Booking, BookingsOf } from '../books/book.ts'
+import type { Booking, BookingsOf } from '../books/open-book.ts'
 import type { Compat, Context } from '../define.ts'
 import { readRowIds, rowIds } from '../find/blocks-at.ts'
-import type { Listing } from '../find/listing.ts'
+import type { Listing, Rows } from '../find/listing.ts'
 import type { Merged } from '../find/merge.ts'
 import { createBodyReader, listRecords, type NumberedRecord, type RangeInOrder } from '../find/numbered.ts'
 import {
+  type Bodies,
   extractParties,
   extractRowFacts,
   findStakeRows,
@@ -19,7 +20,6 @@ import {
   readBodies,
   readRowTexts,
 } from '../find/record-texts.ts'
-import type { Rows } from '../find/rows.ts'
 import { rowIdText } from '../request/row-id.ts'
 import {
   count,
@@ -36,41 +36,21 @@ import {
 } from './results.ts'
 import { headFields, toRowStatus } from './values.ts'
 
-const NO_TEXTS: ReadonlyMap<string, RowTexts> = new Map()
-const NO_STAKES: ReadonlySet<string> = new Set()
-/** Number of rows with long texts in memory at once: up to 130 KB each. */
-const LONG_AT_ONCE = 64
-
-/** The form of a list of records; `contract`: whether every row includes its contract. */
-export const shownRecords = ({
-  contract,
-  isBook,
-  compat,
-  head,
-}: Shown): Pick<Listing<NumberedRecord>, 'rows' | 'parts'> => ({
+/** The form of a list of records. */
+export const shownRecords = ({ head, ...form }: Shown): Pick<Listing<NumberedRecord>, 'rows' | 'isLong'> => ({
   rows: async (view, numbered) => {
     const docs = numbered.map(({ doc }) => doc)
-    const texts = docs.some(({ overflow }) => overflow)
-      ? await readRowTexts(createBodyReader(view, numbered), docs)
-      : NO_TEXTS
-    const stakes = isBook === true ? await findStakeRows(createBodyReader(view, numbered), docs) : NO_STAKES
     const ids = head === undefined ? [] : await rowIds(view, numbered, ({ id }) => id)
-    const isNamed = contract === 'always' || compat === 'iostabc'
-    return writtenRows(docs, { texts, compat }, at => {
+    return writeRecords(docs, { ...form, bodiesOf: createBodyReader(view, numbered) }, at => {
       const { seq, above } = numbered[at] ?? {}
       return {
-        seq: compat === 'iostabc' || above !== undefined ? undefined : seq,
+        seq: form.compat === 'iostabc' || above !== undefined ? undefined : seq,
         id: ids[at],
         status: head === undefined ? undefined : toRowStatus(above),
-        isNamed,
-        isStake: stakes.has(docs[at]?.id ?? '') || undefined,
       }
     })
   },
-  parts: docs => {
-    const first = docs.findIndex(({ doc }) => doc.overflow)
-    return first < 0 ? { ahead: docs, later: [] } : { ahead: docs.slice(0, first), later: inRuns(docs.slice(first)) }
-  },
+  isLong: ({ doc }) => doc.overflow,
 })
 
 /** The rows of one list within a range. Throws like `listRecords`. */
@@ -83,23 +63,9 @@ export async function listedRecords(
   return { ...(await listRecords(context, list, asked)), ...shownRecords({ contract, isBook, compat, head }) }
 }
 
-/** Rows in chunks with at most `LONG_AT_ONCE` long rows each. */
-function inRuns(docs: readonly NumberedRecord[]): readonly (readonly NumberedRecord[])[] {
-  const runs: NumberedRecord[][] = [[]]
-  let long = 0
-  for (const row of docs) {
-    long += row.doc.overflow ? 1 : 0
-    if (long > LONG_AT_ONCE) {
-      runs.push([])
-      long = 1
-    }
-    runs.at(-1)?.push(row)
-  }
-  return runs
-}
-
 /** The form that an action gives to its rows. */
 export type RecordForm = {
+  /** Whether every row includes its contract, or only with `compat=iostabc`. */
   readonly contract: 'always' | 'compat'
   /** Whether the rows become bookings, which need to know about stakes. */
   readonly isBook?: boolean | undefined
@@ -115,46 +81,47 @@ type Shown = RecordForm & {
 export async function foundRows(
   view: View,
   found: readonly Merged[],
-  { contract, isBook, compat, owners }: Shown & { readonly owners: readonly string[] | undefined },
+  { owners, ...form }: Omit<Shown, 'head'> & { readonly owners: readonly string[] | undefined },
 ): Promise<Rows> {
   const docs = found.map(({ doc }) => doc)
-  const texts = docs.some(({ overflow }) => overflow)
-    ? await readRowTexts(each => readBodies(view, each), docs)
-    : NO_TEXTS
-  const stakes = isBook === true ? await findStakeRows(each => readBodies(view, each), docs) : NO_STAKES
-  const ids = await readRowIds(
-    view,
-    docs.map(({ id }) => id),
-  )
-  return writtenRows(docs, { texts, compat }, at => {
-    const named = compat === 'iostabc' ? undefined : ids[at]
-    return {
-      id: named && rowIdText(named),
-      status: undefined,
-      accounts: owners && [...new Set(found[at]?.runs.map(run => owners[run] ?? ''))],
-      isNamed: contract === 'always' || compat === 'iostabc',
-      isStake: stakes.has(docs[at]?.id ?? '') || undefined,
-    }
-  })
+  const positions = form.compat === 'iostabc' ? [] : docs.map(({ id }) => id)
+  const ids = (await readRowIds(view, positions)).map(rowIdText)
+  return writeRecords(docs, { ...form, bodiesOf: each => readBodies(view, each) }, at => ({
+    id: ids[at],
+    accounts: owners && [...new Set(found[at]?.runs.map(run => owners[run] ?? ''))],
+  }))
 }
 
 /** The fields before those of all rows; undefined: the row does not have the field. */
 type Lead = {
   readonly seq?: number | undefined
   readonly id?: string | undefined
-  readonly status: string | undefined
+  readonly status?: string | undefined
   /** The requested accounts that the row belongs to. */
   readonly accounts?: readonly string[] | undefined
-  /** Whether the row includes its contract. */
-  readonly isNamed: boolean
-  /** Only on rows that become bookings: whether the row is a stake. */
-  readonly isStake?: true | undefined
 }
 
-/** Rows of records. `texts`: the texts of records that do not hold them, by id (`readRowTexts`). */
+/** Rows of records with their texts; `bodiesOf` reads the transactions of those that do not hold them. */
+async function writeRecords(
+  docs: readonly ListedRecord[],
+  { isBook, bodiesOf, ...form }: Omit<Shown, 'head'> & { readonly bodiesOf: Bodies },
+  leadOf: (at: number) => Lead,
+): Promise<Rows> {
+  const texts = await readRowTexts(bodiesOf, docs)
+  const stakes = isBook === true ? await findStakeRows(bodiesOf, docs) : undefined
+  return writtenRows(docs, { ...form, texts, stakes }, leadOf)
+}
+
+type WrittenForm = Pick<Shown, 'contract' | 'compat'> & {
+  /** The texts of records that do not hold them, by id (`readRowTexts`). */
+  readonly texts: ReadonlyMap<string, RowTexts>
+  /** The ids of the rows that are stakes; only for rows that become bookings. */
+  readonly stakes?: ReadonlySet<string> | undefined
+}
+
 export function writtenRows(
   docs: readonly ListedRecord[],
-  { texts, compat }: { readonly texts: ReadonlyMap<string, RowTexts>; readonly compat: Compat },
+  { contract, compat, texts, stakes }: WrittenForm,
   leadOf: (at: number) => Lead,
 ): Rows {
   const isOld = compat === 'iostabc'
@@ -165,7 +132,7 @@ export function writtenRows(
     const own = texts.get(doc.id) ?? doc
     data.push(isOld ? own.data : new RawJson(PLAIN.test(own.data) ? own.data : arrayText(own.data)))
     if (last?.time !== doc.time) last = { time: doc.time, iso: toIso(doc.time) }
-    const { seq, id, status, accounts, isNamed, isStake } = leadOf(at)
+    const { seq, id, status, accounts } = leadOf(at)
     const facts: RowFacts = isOld ? { amount: doc.amount } : extractRowFacts(doc, own)
     const { amount, token, memo, locked_until, collection, token_id } = facts
     return {
@@ -173,7 +140,7 @@ export function writtenRows(
       id,
       status,
       accounts,
-      contract: isNamed ? own.contract : undefined,
+      contract: isOld || contract === 'always' ? own.contract : undefined,
       action_name: own.action_name,
       data: '',
       block: String(doc.height),
@@ -190,7 +157,7 @@ export function writtenRows(
       locked_until,
       collection,
       token_id,
-      isStake,
+      isStake: stakes?.has(doc.id) === true ? true : undefined,
     }
   })
   return { rows, data }
@@ -271,11 +238,8 @@ const recordFields = (compat: Compat) => ({
 
 const contractField = () => text('Contract.', '合约。')
 
-/**
- * A row of a list of records. `contract`: whether the contract is included
- * always, or only with `compat=iostabc`.
- */
-function recordRow(contract: 'always' | 'compat', compat: Compat) {
+/** A row of a list of records. */
+function recordRow(contract: RecordForm['contract'], compat: Compat) {
   const named = contract === 'always' || compat === 'iostabc' ? { contract: contractField() } : {}
   return shape({
     ...(compat === 'iostabc' ? {} : { seq: irreversibleSeq() }),
@@ -308,7 +272,7 @@ const idOfRow = () =>
   })
 
 /** Schemas of the answers of an action that lists records, without and with `compat=iostabc`. */
-export function recordLists(contract: 'always' | 'compat') {
+export function recordLists(contract: RecordForm['contract']) {
   const listFor = (compat: Compat) =>
     listOfFound('transactions', recordRow(contract, compat), {
       en: 'Records of this page.',

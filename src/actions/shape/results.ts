@@ -1,4 +1,4 @@
-import { type TArray, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
+import { type TArray, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { toIso } from '#chain/time.ts'
 import type { Text } from '../define.ts'
 
@@ -55,6 +55,22 @@ const pageFields = {
 /** A list: its rows under the list's name, with page, size and total. */
 export const listOfRows = <const N extends string, R extends TSchema>(name: N, row: R, { en, zh }: Text) =>
   shape({ ...({ [name]: defineRows(row, en, zh) } as Record<N, TArray<R>>), ...pageFields })
+
+type NumberedTexts<F, R> = Text & {
+  /** The schema of a row, from that of its fields; absent: the same. */
+  readonly rowFrom?: (fields: F) => R
+}
+
+/** The answers of a list whose rows have a number, `seq`: with `compat=iostabc` they have none. */
+export function numberedLists<const N extends string, P extends TProperties, R extends TSchema = TObject<P>>(
+  name: N,
+  fields: P & { readonly seq: TSchema },
+  { rowFrom = row => row as TSchema as R, ...texts }: NumberedTexts<TObject<P>, R>,
+) {
+  const { seq: _, ...others } = fields
+  const listFor = (row: TProperties) => listOfRows(name, rowFrom(shape(row) as TObject<P>), texts)
+  return { result: listFor(fields), compatResult: listFor(others) }
+}
 
 const searchFields = {
   total: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {

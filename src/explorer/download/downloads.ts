@@ -1,5 +1,5 @@
 import type { AnswerOf } from '#actions/ask.ts'
-import type { Rows } from '#actions/find/rows.ts'
+import type { Rows } from '#actions/find/listing.ts'
 import { getSubaccountList } from '#actions/get-account.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
 import { getBlockList } from '#actions/get-block.ts'

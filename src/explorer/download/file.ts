@@ -1,6 +1,6 @@
 import type { Ask, CallParameters } from '#actions/ask.ts'
 import type { Text, Typed } from '#actions/define.ts'
-import { jsonRows, type Rows } from '#actions/find/rows.ts'
+import { jsonRows, type Rows } from '#actions/find/listing.ts'
 import { Exact, parseExact } from '#chain/json.ts'
 import { formatDate, toDay } from '#chain/time.ts'
 import type { Published } from '#store/port.ts'

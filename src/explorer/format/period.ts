@@ -1,5 +1,5 @@
 import type { Text } from '#actions/define.ts'
-import type { Step } from '#actions/request/steps.ts'
+import type { Step } from '#actions/request/range.ts'
 import { dayOfDate, formatDate, toDay } from '#chain/time.ts'
 import type { Visit } from '../page.ts'
 

@@ -1,11 +1,11 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
-import { DAYS_OF_CHANGE } from '#actions/find/producer-votes.ts'
 import { getAccountAssets } from '#actions/get-account.ts'
 import { getBalances } from '#actions/get-balance.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import {
+  DAYS_OF_CHANGE,
   getProducerDetail,
   getProducerRegistration,
   getProducerVoter,

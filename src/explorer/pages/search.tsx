@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 
 import type { Text } from '#actions/define.ts'
-import { MAX_OF_KIND } from '#actions/find/matches.ts'
+import { MAX_OF_KIND } from '#actions/search.ts'
 import { askFacts, matchesMeant } from '../find/search.ts'
 import { getMatchKind } from '../format/state.ts'
 import { visible } from '../format/text.ts'

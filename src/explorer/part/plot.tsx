@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 
 import type { Text } from '#actions/define.ts'
-import type { Step } from '#actions/request/steps.ts'
+import type { Step } from '#actions/request/range.ts'
 import { counted, grouped, signed } from '../format/amount.ts'
 import { type Axis, createAxis, datesLabelled, type Extent, extentOfLevels, formatAxisLabels } from '../format/axis.ts'
 import { STEP_NAMES, type StepRow } from '../format/period.ts'

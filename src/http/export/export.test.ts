@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { openBook } from '#actions/books/open-book.ts'
-import type { Rows } from '#actions/find/rows.ts'
+import type { Rows } from '#actions/find/listing.ts'
 import { Exact, RawJson } from '#chain/json.ts'
 import { readWholeCsv } from '#test/support/read-csv.ts'
 import { bookForm, csvLines, csvSerializer } from './reply.ts'

@@ -1,25 +1,21 @@
 import { toUnits } from '#chain/amount.ts'
 import type { Block } from '#chain/block.ts'
 import type { PlainPast } from './plain-past.ts'
-import { readReceipts } from './receipts.ts'
+import { MOVES, moveOf, readReceipts } from './receipts.ts'
 
 const DAY_MS = 86_400_000n
 
 export const plainDate = (time: bigint): string =>
   new Date(Number(time / 1_000_000n / DAY_MS) * Number(DAY_MS)).toISOString().slice(0, 10)
 
-/** The receipts that moved a token: day, token, sender and recipient, or '' for none. */
+/** The receipts that moved a token, with the day and the amount in 10^-18. */
 function* movedIn(blocks: Iterable<Block>) {
-  const moves = /^token\.iost\/(transfer|transferFreeze|issue|destroy)$/
-  for (const { height, time, position, tx, name: kind, args } of readReceipts(blocks, moves)) {
-    if (tx.delay !== 0n) continue
-    const [token = '', first = '', second = '', third = ''] = args
+  for (const { height, time, position, tx, receipt } of readReceipts(blocks, MOVES)) {
+    const move = moveOf(receipt)
+    if (move === undefined || tx.delay !== 0n) continue
     // It pays for the previous block and belongs to no request of an account.
-    const isOwn = height > 0 && position === 0 && token === 'contribute'
-    const of = { date: plainDate(time), kind, token, isOwn }
-    if (kind === 'issue') yield { ...of, from: '', to: first, amount: toUnits(second, 18) }
-    else if (kind === 'destroy') yield { ...of, from: first, to: '', amount: toUnits(second, 18) }
-    else yield { ...of, from: first, to: second, amount: toUnits(third, 18) }
+    const isOwn = height > 0 && position === 0 && move.token === 'contribute'
+    yield { ...move, date: plainDate(time), isOwn, amount: toUnits(move.amount, 18) }
   }
 }
 

@@ -1,5 +1,6 @@
 import { fromUnits, toUnits, unitsAsRead } from '#chain/amount.ts'
 import type { Block, Receipt, Transaction } from '#chain/block.ts'
+import { argumentsOf, moveOf } from './receipts.ts'
 
 /** A line about IOST in an account's book: hash of the transaction, amount with its sign, label. */
 export type PlainLine = `${string} ${string} ${string}`
@@ -7,19 +8,12 @@ export type PlainLine = `${string} ${string} ${string}`
 type Move = { readonly from: string; readonly to: string; readonly units: bigint; label: 'stake' | 'Reward' | '' }
 
 const DECIMALS = 8
-const argumentsOf = ({ content }: Receipt) => JSON.parse(content) as readonly string[]
 const unitsOf = (text = ''): bigint => unitsAsRead(text, DECIMALS) ?? 0n
 
 function moveIn(receipt: Receipt): Move | undefined {
-  const [contract, name] = receipt.funcName.split('/')
-  if (contract !== 'token.iost') return undefined
-  const [token, first = '', second = '', third] = argumentsOf(receipt)
-  if (token !== 'iost') return undefined
-  if (name === 'issue') return { from: '', to: first, units: toUnits(second, DECIMALS), label: '' }
-  if (name === 'destroy') return { from: first, to: '', units: toUnits(second, DECIMALS), label: '' }
-  return name === 'transfer' || name === 'transferFreeze'
-    ? { from: first, to: second, units: toUnits(third ?? '', DECIMALS), label: '' }
-    : undefined
+  const move = moveOf(receipt)
+  if (move?.token !== 'iost') return undefined
+  return { from: move.from, to: move.to, units: toUnits(move.amount, DECIMALS), label: '' }
 }
 
 /** What the movements around a receipt were for: label, parties, the argument with the amount. */

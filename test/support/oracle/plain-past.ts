@@ -1,4 +1,5 @@
 import type { Block, Transaction } from '#chain/block.ts'
+import { argumentsOf, moveOf } from './receipts.ts'
 
 /** A change of an owner's balance of a token in the blocks, in the token's smallest unit. */
 type PlainChange = {
@@ -16,13 +17,6 @@ export type PlainPast = {
   readonly changes: ReadonlyMap<string, readonly PlainChange[]>
   readonly times: readonly bigint[]
 }
-
-const argumentsOf = (content: string): readonly string[] =>
-  (
-    JSON.parse(content, (_key, value: unknown, context?: { source?: string }) =>
-      typeof value === 'number' ? context?.source : value,
-    ) as readonly unknown[]
-  ).map(String)
 
 /** `"1.5"` with 3 decimals is 1500. Further digits are cut off. */
 function unitsIn(text: string, decimals: number): bigint {
@@ -49,34 +43,20 @@ export function plainPast(blocks: Iterable<Block>): PlainPast {
       const addOwn = (id: string, own: bigint, until: bigint): void => {
         if (until > time) changes.set(id, [...(changes.get(id) ?? []), { height, tx: at, change: 0n, until, own }])
       }
-      for (const { funcName, content } of isApplied ? tx.receipt.receipts : []) {
-        if (!funcName.startsWith('token.iost/')) continue
-        const [token = '', first = '', second = '', third = '', fourth = ''] = argumentsOf(content)
-        const units = (text: string): bigint => unitsIn(text, decimals.get(token) ?? 8)
-        switch (funcName.slice('token.iost/'.length)) {
-          case 'create':
-            decimals.set(token, JSON.parse(Buffer.from(third, 'base64').toString()).decimal ?? 8)
-            break
-          case 'issue':
-            add(token, first, units(second))
-            break
-          case 'destroy':
-            add(token, first, -units(second))
-            break
-          case 'transfer':
-            // A transfer to the sender itself changes nothing.
-            if (first === second) break
-            add(token, first, -units(third))
-            add(token, second, units(third))
-            break
-          case 'transferFreeze':
-            if (first === second) {
-              addOwn(`${token}/${first}`, units(third), BigInt(fourth))
-              break
-            }
-            add(token, first, -units(third))
-            add(token, second, units(third), BigInt(fourth))
+      for (const receipt of isApplied ? tx.receipt.receipts : []) {
+        if (receipt.funcName === 'token.iost/create') {
+          const [token = '', , , config = ''] = argumentsOf(receipt)
+          decimals.set(token, JSON.parse(Buffer.from(config, 'base64').toString()).decimal ?? 8)
         }
+        const move = moveOf(receipt)
+        if (move === undefined) continue
+        const { token, from, to, until } = move
+        const amount = unitsIn(move.amount, decimals.get(token) ?? 8)
+        // A transfer to the sender itself changes nothing.
+        if (from === to && until !== undefined) addOwn(`${token}/${from}`, amount, until)
+        if (from === to) continue
+        if (from !== '') add(token, from, -amount)
+        if (to !== '') add(token, to, amount, until)
       }
       if (isApplied) noteOwners(tx, owners)
       // A payer has one change even if it pays for several contracts.

@@ -1,6 +1,7 @@
 import type { Block, Receipt, Transaction } from '#chain/block.ts'
 import { toIso } from '#chain/time.ts'
 import { recordedBlocks } from '../nodes/recording.ts'
+import { isPossible, keysOf, movedBy, type PlainListedRow } from './plain-lists.ts'
 
 type PlainFacts = {
   readonly amount?: string
@@ -12,25 +13,14 @@ type PlainFacts = {
 }
 
 /** A row of a list, computed from the blocks alone in the simplest way. Independent of `src/derive`. */
-export type PlainRow = {
+export type PlainRow = PlainListedRow & {
   readonly height: number
   readonly hash: string
   readonly index: number
-  readonly contract: string
-  readonly action: string
   readonly data: string
   readonly returned: string
-  readonly status: string
-  readonly from: string
-  readonly to: string
   readonly time: bigint
-  readonly ownAction: boolean
-  readonly publisher: string
-  readonly created?: string
-  /** The token that the row moved, and the sender and recipient, whether or not these names can exist. */
-  readonly moved?: { readonly token: string; readonly between: readonly unknown[] }
   readonly facts: PlainFacts
-  readonly deployed?: string
 }
 
 const AMOUNT_AT = new Map([
@@ -61,12 +51,6 @@ function argumentsOf(text: string): readonly unknown[] | undefined {
 const cut = (amount: unknown, decimals: number): string =>
   typeof amount === 'string' && /^\d*\.?\d*$/.test(amount) ? plain(amount, decimals) : `?${JSON.stringify(amount)}`
 
-const possible = (name: unknown): name is string =>
-  typeof name === 'string' &&
-  /^(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40}|Contract[1-9A-HJ-NP-Za-km-z]+|[a-z0-9_]+\.iost|[1-9A-HJ-NP-Za-km-z]{43,46}|0)$/.test(
-    name,
-  )
-
 /** The arguments that name the sender and the recipient of a call. */
 const PAIRS = new Map<string, readonly [from: number, to: number]>([
   ...['token.iost/transfer', 'token.iost/transferFreeze', 'token721.iost/transfer'].map(
@@ -79,10 +63,10 @@ const PAIRS = new Map<string, readonly [from: number, to: number]>([
 
 function parties(name: string, data: string, publisher: string): readonly [from: string, to: string] {
   const args = argumentsOf(data) ?? []
-  const [first, second] = args.map(arg => (possible(arg) ? arg : undefined))
+  const [first, second] = args.map(arg => (isPossible(arg) ? arg : undefined))
   const otherwise = [publisher, name.slice(0, name.indexOf('/'))] as const
   const [from, to] = PAIRS.get(name)?.map(at => args[at]) ?? []
-  if (PAIRS.has(name)) return possible(from) && possible(to) ? [from, to] : otherwise
+  if (PAIRS.has(name)) return isPossible(from) && isPossible(to) ? [from, to] : otherwise
   if (name === 'token.iost/issue' || name === 'token721.iost/issue') return second ? ['', second] : otherwise
   if (name === 'token.iost/destroy') return second ? [second, ''] : otherwise
   if (name === 'auth.iost/signUp') return first ? [publisher, first] : otherwise
@@ -93,7 +77,7 @@ function parties(name: string, data: string, publisher: string): readonly [from:
 
 type PlainChain = {
   readonly rows: readonly PlainRow[]
-  /** Keys `account/…`, `failed/…`, `contract/…`, `action/…/…`, `called/…/…/…`, `created/…`, `token/…`, `moved/…/…`, `in/…`, `in/…/…`, `contracts`. */
+  /** By their keys (`keysOf`). */
   readonly lists: ReadonlyMap<string, readonly PlainRow[]>
 }
 
@@ -174,7 +158,7 @@ function rowsOf(block: Block, tx: Transaction, decimals: ReadonlyMap<string, num
     rows.push({
       ...{ ...fixed, ...said, from, to },
       ...(own !== undefined && name === 'auth.iost/signUp' ? { created: to } : {}),
-      ...(own === undefined ? {} : movedBy(name, data)),
+      moved: own === undefined ? undefined : movedBy(name, argumentsOf(data) ?? []),
       facts: plainFacts(tx, own, { name, data, decimals }),
     })
   }
@@ -258,74 +242,6 @@ function plain(text: string, decimals: number): string {
   const [whole = '', part = ''] = text.split('.')
   const fraction = part.slice(0, decimals).replace(/0+$/, '')
   return `${whole.replace(/^0+(?=.)/, '')}${fraction === '' ? '' : `.${fraction}`}`
-}
-
-function movedBy(name: string, data: string): Pick<PlainRow, 'moved'> {
-  if (!name.startsWith('token.iost/')) return {}
-  const [token, first, second] = argumentsOf(data) ?? []
-  return {
-    moved: { token: String(token), between: name.startsWith('token.iost/transfer') ? [first, second] : [first] },
-  }
-}
-
-function keysOf(row: PlainRow, contracts: ReadonlySet<string>): readonly string[] {
-  const names = new Set([row.from, row.to, ...(row.ownAction ? [row.publisher] : [])].filter(possible))
-  const keys = [...names].map(name => `account/${name}`)
-  if (row.status !== 'SUCCESS') for (const name of names) keys.push(`failed/${name}`)
-  if (contracts.has(row.contract)) {
-    keys.push(`contract/${row.contract}`)
-    if (/^[A-Za-z0-9_]{1,32}$/.test(row.action)) {
-      keys.push(`action/${row.contract}/${row.action}`)
-      if (row.ownAction && possible(row.publisher)) keys.push(`called/${row.publisher}/${row.contract}/${row.action}`)
-    }
-  }
-  if (row.created !== undefined) keys.push(`created/${row.publisher}`)
-  if (row.deployed !== undefined) keys.push('contracts')
-  const { moved } = row
-  if (moved !== undefined) {
-    keys.push(`token/${moved.token}`)
-    for (const name of names) if (moved.between.includes(name)) keys.push(`moved/${name}/${moved.token}`)
-    const giver = row.action === 'issue' ? undefined : moved.between[0]
-    const taker = row.action === 'destroy' ? undefined : moved.between.at(-1)
-    for (const name of names)
-      if (name === taker && taker !== giver) keys.push(`in/${name}`, `in/${name}/${moved.token}`)
-  }
-  return keys
-}
-
-/** The call whose answers page through a list of records: `account-tx` is short for `get-account-tx`. */
-export type ListCall = {
-  readonly module: string
-  readonly action: string
-  readonly params: Readonly<Record<string, string>>
-}
-
-/** The call for a list's key. undefined for `created/…` and `contracts`, which are not lists of records. */
-export function listCall(key: string): ListCall | undefined {
-  const [kind, name = '', part = '', last = ''] = key.split('/')
-  const ofAccount = (more: ListCall['params']): ListCall => {
-    return { module: 'account', action: 'account-tx', params: { account: name, ...more } }
-  }
-  switch (kind) {
-    case 'account':
-      return ofAccount({})
-    case 'moved':
-      return ofAccount({ token: part })
-    case 'in':
-      return ofAccount({ direction: 'in', ...(part === '' ? {} : { token: part }) })
-    case 'called':
-      return ofAccount({ func_name: `${part}/${last}` })
-    case 'failed':
-      return ofAccount({ failed: '1' })
-    case 'token':
-      return { module: 'token', action: 'token-tx', params: { token: name } }
-    case 'contract':
-      return { module: 'contract', action: 'contract-tx', params: { contract: name } }
-    case 'action':
-      return { module: 'contract', action: 'contract-tx', params: { contract: name, action_name: part } }
-    default:
-      return undefined
-  }
 }
 
 let recorded: Promise<PlainChain> | undefined

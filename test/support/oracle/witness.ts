@@ -1,8 +1,9 @@
 import { type Service, serviceOn } from '../processes/service.ts'
 import { seeded } from '../seeded.ts'
 import { loadFrom, temporarySqlite } from '../stores/loading.ts'
+import { type ListCall, listCall } from './plain-lists.ts'
 import { countUpTo } from './plain-past.ts'
-import { type ListCall, listCall, type PlainRow, plainLists, shownPlainRow } from './plain-records.ts'
+import { type PlainRow, plainLists, shownPlainRow } from './plain-records.ts'
 
 export type Witness = Awaited<ReturnType<typeof witness>>
 export type Testimony = Awaited<ReturnType<Witness['stop']>>
