@@ -62,7 +62,7 @@ const ROW_AT = TX_AT + TX_DIGITS + 1
 export const idLength = (parts: number): number => HEIGHT_DIGITS + (parts - 1) * (1 + TX_DIGITS)
 
 /** The height (0), transaction (1) or row (2) in an id of that length; NaN if the id has no such part there. */
-export function partOfId(id: string, part: number): number {
+export function parseIdPart(id: string, part: number): number {
   if (part === 0) return parseDigits(id, 0, HEIGHT_DIGITS)
   const at = part === 1 ? TX_AT : ROW_AT
   return id[at - 1] === '-' ? parseDigits(id, at, part === 1 ? TX_DIGITS : ROW_DIGITS) : Number.NaN
@@ -74,9 +74,9 @@ export function partOfId(id: string, part: number): number {
  */
 export function parsePosition(id: string): readonly number[] | undefined {
   const { length } = id
-  const position = [partOfId(id, 0)]
-  if (length >= TX_AT) position.push(partOfId(id, 1))
-  if (length >= ROW_AT) position.push(partOfId(id, 2))
+  const position = [parseIdPart(id, 0)]
+  if (length >= TX_AT) position.push(parseIdPart(id, 1))
+  if (length >= ROW_AT) position.push(parseIdPart(id, 2))
   return length === idLength(position.length) && !position.some(Number.isNaN) ? position : undefined
 }
 

@@ -242,7 +242,7 @@ export function parseHeld([available = '0', frozen = '0', ...rest]: readonly str
 export function applyHeldEntry(held: Held, { cause, change, more: [until, own] }: Entry, times = 1): Held {
   const { available, frozen, list } = held
   if (cause.kind === 'due')
-    return { available: available + change, frozen: frozen - change, list: afterRelease(list, change) }
+    return { available: available + change, frozen: frozen - change, list: removeReleased(list, change) }
   if (until === undefined) return { ...held, available: available + change * BigInt(times) }
   const amount = own === undefined ? change : BigInt(own)
   return {
@@ -253,7 +253,7 @@ export function applyHeldEntry(held: Held, { cause, change, more: [until, own] }
 }
 
 /** The list without the first amounts, which became due together: as many as add up to the amount. */
-function afterRelease(list: readonly Frozen[], amount: bigint): readonly Frozen[] {
+function removeReleased(list: readonly Frozen[], amount: bigint): readonly Frozen[] {
   let released = 0n
   let count = 0
   while (count < list.length && released < amount) {

@@ -9,7 +9,7 @@ import { rowsValue } from './find/listing.ts'
 import type { NumberedRecord } from './find/numbered.ts'
 import { transactionObject } from './get-transaction.ts'
 import { readOptions, selectLanguage } from './request/options.ts'
-import { nearest, shown } from './request/refusals.ts'
+import { findNearest, quoteGiven } from './request/refusals.ts'
 import { shownRecords } from './shape/records.ts'
 import { plainNumber, toDouble } from './shape/values.ts'
 
@@ -135,17 +135,17 @@ test.each([
   [`a=1&apikey=${'k'.repeat(500)}`, "'a=1&apikey=***'"],
   [`${'x'.repeat(60)}il_${'k'.repeat(500)}`, `'${'x'.repeat(60)}***'`],
 ])('shown: %j', (text, expected) => {
-  expect(shown(text)).toBe(expected)
+  expect(quoteGiven(text)).toBe(expected)
 })
 
 test('nearest: the name with the fewest edits is chosen, ignoring case, the first one of equals, at most one edit in three letters', () => {
-  expect(nearest('PAGES', ['size', 'page'])).toBe('page')
-  expect(nearest('xb', ['ab', 'cb'])).toBe('ab')
-  expect(nearest('xx', ['ab', 'cd'])).toBeUndefined()
-  expect(nearest('offset', ['page', 'size'])).toBeUndefined()
-  expect(nearest('tls-cert', ['test-key'])).toBeUndefined()
-  expect(nearest('x', [])).toBeUndefined()
-  expect(nearest(`page${'y'.repeat(1_000_000)}`, ['page', 'size'])).toBeUndefined()
+  expect(findNearest('PAGES', ['size', 'page'])).toBe('page')
+  expect(findNearest('xb', ['ab', 'cb'])).toBe('ab')
+  expect(findNearest('xx', ['ab', 'cd'])).toBeUndefined()
+  expect(findNearest('offset', ['page', 'size'])).toBeUndefined()
+  expect(findNearest('tls-cert', ['test-key'])).toBeUndefined()
+  expect(findNearest('x', [])).toBeUndefined()
+  expect(findNearest(`page${'y'.repeat(1_000_000)}`, ['page', 'size'])).toBeUndefined()
 })
 
 const record = (data: string): RecordDoc => ({

@@ -5,7 +5,7 @@ import type { Node } from '#node/port.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import {
   type ApiAction,
   type Context,
@@ -76,7 +76,7 @@ export function createAnswerCache<A extends { readonly text: string }>({
           running.set(name, done.promise)
           return undefined
         }
-        const answer = await within(other, { signal })
+        const answer = await awaitLimited(other, { signal })
         if (answer !== undefined) source = 'joined'
         return answer
       }
@@ -198,7 +198,7 @@ export async function answer(
 export type WrittenAnswer = Omit<Answer, 'data'> & { readonly text: string }
 
 /** Like `answer`, but equal calls share an answer while the content of the store is the same. */
-export async function sharedAnswer(
+export async function shareAnswer(
   deps: AnswerDeps & { readonly cache: AnswerCache<WrittenAnswer> },
   call: ApiCall,
   { acquire = acquireFreely, ...limits }: CallContext,
@@ -217,7 +217,7 @@ export async function sharedAnswer(
         const key =
           view.edition === undefined ? undefined : formatAnswerKey(request, isCatchingUp({ view, node: deps.node }))
         const known = await lookup.find(view.edition, key, signal)
-        return known ?? written(await run(deps, request, { view, waits: permit }), call.options)
+        return known ?? writeAnswer(await run(deps, request, { view, waits: permit }), call.options)
       },
       { signal },
     )
@@ -235,7 +235,7 @@ export function successText(data: unknown, { format, numbers }: Pick<Options, 'f
   return format === 'bare' ? text : `{"code":0,"message":"OK","data":${text}}`
 }
 
-const written = ({ data, ...rest }: Answer, options: Options): WrittenAnswer => ({
+const writeAnswer = ({ data, ...rest }: Answer, options: Options): WrittenAnswer => ({
   ...rest,
   text: successText(data, options),
 })

@@ -11,15 +11,15 @@ import {
   readCall,
 } from './answer.ts'
 import type { ApiAction, Context, ListSource } from './define.ts'
-import { ofOneChain } from './find/blocks-at.ts'
+import { readOneChain } from './find/blocks-at.ts'
 import {
   type Book,
   createMemoryListing,
-  inRuns,
   type Listing,
   ROWS_AT_ONCE,
   type Rows,
   readParts,
+  splitRuns,
 } from './find/listing.ts'
 import { getExportFacts } from './list/paging.ts'
 import { isLongFound } from './list/search.ts'
@@ -152,10 +152,10 @@ async function follow(
     store.read(async view => ({ listing: await open(view, permit), at: view.at }), { signal }),
   )
   const read: Read = work =>
-    holdPermit(acquire, () => store.read(view => ofOneChain(view, [at], () => work(view)), { signal }))
+    holdPermit(acquire, () => store.read(view => readOneChain(view, [at], () => work(view)), { signal }))
   if (!('search' in listing)) return createExportSource(listing, at, read)
   const { total, fields: added, book } = listing
-  return { at, total, added, book, rows: begin => foundRows(listing, read, begin), close: () => undefined }
+  return { at, total, added, book, rows: begin => readFoundRows(listing, read, begin), close: () => undefined }
 }
 
 /** A list of state, which changes with every height. The store holds a snapshot for it. */
@@ -245,7 +245,7 @@ const readExportRows = async function* (
 const NO_ROWS: Rows = { rows: [] }
 
 /** Rows found by a search, one chunk per thousand rows searched. */
-const foundRows = async function* (
+const readFoundRows = async function* (
   { search, rowsOf: shown }: SearchListing,
   read: Read,
   begin: () => Promise<void>,
@@ -254,7 +254,7 @@ const foundRows = async function* (
     if (!isFirst) await begin()
     const before = rest
     const looked = await read(view => before.next(view, ROWS_AT_ONCE))
-    for (const part of inRuns(looked.found, isLongFound)) yield await read(view => shown(view, part))
+    for (const part of splitRuns(looked.found, isLongFound)) yield await read(view => shown(view, part))
     rest = looked.rest
   }
 }

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { openBook } from './books/open-book.ts'
 import type { Context } from './define.ts'
-import { foundFilters, ownersOfAll } from './find/owner.ts'
+import { resolveFilters, resolveOwners } from './find/owner.ts'
 import { defineList } from './list/paging.ts'
 import { accountPlan, isSearched, plannedRecords } from './list/record-plan.ts'
 import { csvLayout } from './request/options.ts'
@@ -91,7 +91,7 @@ export const getAccountTx = defineList({
     open: async (found, { account, csv, ...params }) => {
       // Books need fields that the old service did not have.
       const context: Context = csv === undefined ? found : { ...found, compat: 'none' }
-      const names = await ownersOfAll(context, account)
+      const names = await resolveOwners(context, account)
       const { filters, asked } = splitFilters(params)
       const [only = ''] = names
       const book =
@@ -104,7 +104,7 @@ export const getAccountTx = defineList({
           range: asked,
           bookingsOf: createRecordBookings(only),
         })
-      const plan = accountPlan(names, await foundFilters(context, filters), account.length > 1)
+      const plan = accountPlan(names, await resolveFilters(context, filters), account.length > 1)
       const form = { contract: 'compat', isBook: csv !== undefined } as const
       return { ...(await plannedRecords(context, plan, { ...asked, ...form })), book }
     },

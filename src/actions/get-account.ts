@@ -1,5 +1,5 @@
 import { type TProperties, Type } from '@sinclair/typebox'
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { computeGas, computeGasRate, STORED_GAS_SCALE } from '#chain/gas.ts'
 import { Exact } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
@@ -8,7 +8,7 @@ import { listOf } from '#indices/list.ts'
 import { pledges } from '#indices/pledge.ts'
 import { NO_RESOURCES, resources } from '#indices/resource.ts'
 import { defineAction } from './define.ts'
-import { wholeOrder } from './find/listing.ts'
+import { readWholeOrder } from './find/listing.ts'
 import { listRecords, type NumberedRecord } from './find/numbered.ts'
 import { requireNamed, resolveOwner } from './find/owner.ts'
 import { findMoment } from './find/point.ts'
@@ -106,7 +106,7 @@ export const getAccountDetail = defineAction({
     const [resource = NO_RESOURCES, ram, pledged, { ballots }] = await Promise.all([
       view.get(resources, name),
       view.get(balances, balanceId('ram', name)),
-      wholeOrder(view, { index: pledges, order: 'ofPledger', group: name }),
+      readWholeOrder(view, { index: pledges, order: 'ofPledger', group: name }),
       readBallots(view, name),
     ])
     const gas = toGas(computeGas(resource, view.at.time))
@@ -117,8 +117,8 @@ export const getAccountDetail = defineAction({
         current_total: gas,
         transferable_gas: new Exact('0'),
         pledge_gas: gas,
-        increase_speed: new Exact(fromUnits(rate.value, rate.scale)),
-        limit: new Exact(fromUnits(resource.gas_limit, STORED_GAS_SCALE)),
+        increase_speed: new Exact(formatUnits(rate.value, rate.scale)),
+        limit: new Exact(formatUnits(resource.gas_limit, STORED_GAS_SCALE)),
         pledged_info: pledged.map(doc => ({ pledger: doc.beneficiary, amount: toIost(doc.amount) })),
       },
       ram_info: {

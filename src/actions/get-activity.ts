@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { listOf } from '#indices/list.ts'
 import { defineAction } from './define.ts'
-import { MAX_DAYS, recordsByDay, requestedDays } from './find/days.ts'
+import { countRecordsByDay, MAX_DAYS, requestedDays } from './find/days.ts'
 import { requireContract, resolveOwner } from './find/owner.ts'
 import { buildWholeList } from './list/paging.ts'
 import { contractList } from './list/record-plan.ts'
@@ -36,7 +36,7 @@ export const getAccountActivity = defineAction({
   run: async (context, { account, ...given }) => {
     const name = await resolveOwner(context, account)
     const days = await requestedDays(context, given, checkDates)
-    return buildWholeList('days', await recordsByDay(context.view, listOf.account(name), days))
+    return buildWholeList('days', await countRecordsByDay(context.view, listOf.account(name), days))
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],
@@ -68,7 +68,7 @@ export const getContractActivity = defineAction({
   run: async (context, { contract: id, action_name, ...given }) => {
     await requireContract(context, id)
     const days = await requestedDays(context, given, checkDates)
-    return buildWholeList('days', await recordsByDay(context.view, contractList(id, action_name), days))
+    return buildWholeList('days', await countRecordsByDay(context.view, contractList(id, action_name), days))
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],

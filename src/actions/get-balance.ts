@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { formatDate } from '#chain/time.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { applyVoteEntry, type Held, parseVotes, seriesOf } from '#indices/series.ts'
@@ -19,10 +19,10 @@ import { csvLayout } from './request/options.ts'
 import { owner, paging, sort, token, tokenAs } from './request/parameter-types.ts'
 import { defineListParameter } from './request/query.ts'
 import {
-  boundsOfSteps,
   checkPoint,
   checkRange,
   checkSteps,
+  computeStepBounds,
   point,
   type RangeOfSteps,
   range,
@@ -86,7 +86,7 @@ export const getAccountBalance = defineAction({
     const { view } = context
     const [name, then] = await Promise.all([resolveOwner(context, account), findMoment(context, asked)])
     const [held, { total, ballots }] = await Promise.all([
-      then === undefined ? heldNow(view, name) : readHeld(view, balanceId('iost', name), then.height),
+      then === undefined ? readHeldAmounts(view, name) : readHeld(view, balanceId('iost', name), then.height),
       readBallots(view, name, then),
     ])
     return {
@@ -105,7 +105,7 @@ export const getAccountBalance = defineAction({
   example: { account: 'busyhub' },
 })
 
-async function heldNow(view: View, owner: string): Promise<Held> {
+async function readHeldAmounts(view: View, owner: string): Promise<Held> {
   const balance = await view.get(balances, balanceId('iost', owner))
   return {
     available: balance?.amount ?? 0n,
@@ -204,8 +204,8 @@ export const getBalances = defineAction({
           return {
             account,
             ...(several !== undefined ? { token: each } : {}),
-            balance: fromUnits(doc?.amount ?? 0n, decimal),
-            frozen_balance: fromUnits(doc?.frozen ?? 0n, decimal),
+            balance: formatUnits(doc?.amount ?? 0n, decimal),
+            frozen_balance: formatUnits(doc?.frozen ?? 0n, decimal),
           }
         })
       }),
@@ -330,9 +330,9 @@ async function listBalanceSteps(
   { step: by, sort: order, ...requested }: StepOptions,
   { id, decimal }: Balance,
 ): Promise<Listing<Numbered<SeriesChange>>> {
-  const steps = await requestedSteps(context, { step: by, ...boundsOfSteps(requested) })
+  const steps = await requestedSteps(context, { step: by, ...computeStepBounds(requested) })
   const flows = await readFlows(context.view, seriesOf.balance(id), listStepHeights(steps))
-  const shown = (units: bigint): string => fromUnits(units, decimal)
+  const shown = (units: bigint): string => formatUnits(units, decimal)
   const rows = steps.map(({ first, isWhole }, at) => {
     const [before = NO_FLOWS, after = NO_FLOWS] = [flows[at], flows[at + 1]]
     return {

@@ -4,11 +4,11 @@ import { decodeBlockAnswer } from '#chain/decode.ts'
 import { RawJson } from '#chain/json.ts'
 import { type BlockDoc, listBlockHashes } from '#indices/block.ts'
 import { type Context, defineAction } from './define.ts'
-import { blockFromNode, blockOnBranch, type FoundBlock, findBlock, isOffBranch } from './find/block.ts'
+import { type FoundBlock, findBlock, findBranchBlock, isOffBranch, toFoundBlockDoc } from './find/block.ts'
 import { readBlock, readBlocks, readOrdinalTimes } from './find/blocks-at.ts'
 import type { Numbered, OrdinalList } from './find/listing.ts'
 import { refuseBeyondLoaded } from './find/loading.ts'
-import { sharedQuery } from './find/node-answer.ts'
+import { shareQuery } from './find/node-answer.ts'
 import { numberedRows, withHead } from './find/numbered.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
 import { hash, number, paging, sort } from './request/parameter-types.ts'
@@ -120,7 +120,7 @@ export const getBlockList = defineList({
       // The original names, for the message of the failure.
       refuseBeyondLoaded(context, asked, rows.count)
       return {
-        ...(await numberedRows(context, rows, { ...bySeq(asked), sort: order })),
+        ...(await numberedRows(context, rows, { ...toSeqRange(asked), sort: order })),
         rows: async (_view, docs: readonly Numbered<BlockDoc>[]) => ({
           rows: docs.map(({ seq, above, doc }) => ({
             ...(compat === 'iostabc' || above !== undefined ? {} : { seq }),
@@ -145,7 +145,7 @@ export const getBlockList = defineList({
 })
 
 /** The same range with its heights converted to row numbers, which need no search. */
-function bySeq<R extends RowRange>({ start_block = 0n, end_block, start_seq = 0n, end_seq, ...others }: R) {
+function toSeqRange<R extends RowRange>({ start_block = 0n, end_block, start_seq = 0n, end_seq, ...others }: R) {
   const after = start_block + 1n
   const last = end_block === undefined ? undefined : end_block + 1n
   const until = last === undefined || (end_seq !== undefined && end_seq < last) ? end_seq : last
@@ -177,7 +177,7 @@ export const getLatestBlock = defineAction({
 })
 
 /** The head block that the node last reported; undefined: the node no longer has it on its chain. */
-const headBlockOf = sharedQuery(async node => {
+const headBlockOf = shareQuery(async node => {
   const headBlock = node.lastInfo()?.headBlock
   if (headBlock === undefined) return undefined
   const { status, body, release } = await node.get(`/getBlockByNumber/${headBlock}/true`)
@@ -195,12 +195,12 @@ const headBlockOf = sharedQuery(async node => {
  */
 async function newerBlock(context: Context): Promise<FoundBlock | undefined> {
   const { branch, node, view } = context
-  const tip = branch.height === undefined ? undefined : blockOnBranch(context, { height: branch.height })
+  const tip = branch.height === undefined ? undefined : findBranchBlock(context, { height: branch.height })
   if (tip !== undefined) return tip
   if ((node?.lastInfo()?.headBlock ?? -1) <= view.at.height) return undefined
   const head = await context.waitForNode(() => headBlockOf(context))
   if (head === undefined || head.block.height <= view.at.height) return undefined
-  const doc = await blockFromNode(view, head.block)
+  const doc = await toFoundBlockDoc(view, head.block)
   return isOffBranch(context, doc) ? undefined : { status: head.status, doc }
 }
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { CONTRACT_AT, parseDeployedContract } from '#chain/contract-code.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
-import { argumentsAsRead } from '#chain/effects.ts'
+import { parseChainArguments } from '#chain/effects.ts'
 import { toIso } from '#chain/time.ts'
 import { listOf, lists, transactionId } from '#indices/list.ts'
 import { transactions } from '#indices/transaction.ts'
@@ -9,7 +9,7 @@ import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
 import { listRecords, type NumberedRecord } from './find/numbered.ts'
-import { foundFilters, requireContract, requireNamed } from './find/owner.ts'
+import { requireContract, requireNamed, resolveFilters } from './find/owner.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
 import { contractPlan, isSearched, plannedRecords } from './list/record-plan.ts'
 import { actionName, contract, paging, sort } from './request/parameter-types.ts'
@@ -83,7 +83,7 @@ export const getContractTx = defineList({
     open: async (context, { contract: id, action_name, ...params }) => {
       await requireContract(context, id)
       const { filters, asked } = splitFilters(params)
-      const plan = contractPlan(id, action_name, await foundFilters(context, filters))
+      const plan = contractPlan(id, action_name, await resolveFilters(context, filters))
       return plannedRecords(context, plan, { ...asked, contract: 'always' })
     },
   },
@@ -203,7 +203,7 @@ async function readDeployedCode(view: View, [height, tx, position]: readonly [nu
 }
 
 function getCodeArgument(data: string, at: number): string {
-  const value = argumentsAsRead(data)?.[at]
+  const value = parseChainArguments(data)?.[at]
   return typeof value === 'string' ? value : ''
 }
 

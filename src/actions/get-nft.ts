@@ -19,7 +19,7 @@ import {
 import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
 import { type Context, defineAction } from './define.ts'
-import { createOrderListing, inRuns } from './find/listing.ts'
+import { createOrderListing, splitRuns } from './find/listing.ts'
 import { unknown } from './find/loading.ts'
 import { numberedRows } from './find/numbered.ts'
 import { requireNamed, resolveOwner } from './find/owner.ts'
@@ -50,7 +50,7 @@ const isLong = (): boolean => true
 async function readNfts(view: View, ids: readonly string[]): Promise<readonly ItemDoc[]> {
   const found: ItemDoc[] = []
   let bytes = 0
-  for (const run of inRuns(ids, isLong))
+  for (const run of splitRuns(ids, isLong))
     for (const [at, doc] of (await view.getMany(items, run)).entries()) {
       if (doc === undefined) throw missingData(`NFT '${run[at]}' was issued, and has no document.`)
       bytes += Buffer.byteLength(doc.metadata)
@@ -71,7 +71,7 @@ const collectionFields = {
 }
 
 /** A collection in the form of an answer. */
-const collectionShown = (doc: CollectionDoc) => ({
+const formatCollection = (doc: CollectionDoc) => ({
   collection: doc.symbol,
   issuer: doc.issuer,
   issued: doc.issued,
@@ -95,7 +95,7 @@ const nftFields = {
 }
 
 /** An NFT in the form of an answer. */
-function nftShown({ id, owner, metadata, height, time, tx_hash }: ItemDoc) {
+function formatNft({ id, owner, metadata, height, time, tx_hash }: ItemDoc) {
   const slash = id.lastIndexOf('/')
   return {
     collection: id.slice(0, slash),
@@ -118,7 +118,7 @@ export const getCollectionDetail = defineAction({
   },
   params: Type.Object({ collection: collection() }),
   result: shape(collectionFields),
-  run: async (context, { collection: symbol }) => collectionShown(await requireNamed(context, 'collection', symbol)),
+  run: async (context, { collection: symbol }) => formatCollection(await requireNamed(context, 'collection', symbol)),
   isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { collection: 'nft_cats' },
@@ -142,7 +142,7 @@ export const getCollectionList = defineList({
     state: [collections, statistics],
     open: async ({ view }) => {
       const total = (await view.get(statistics, STATISTICS))?.collection_count ?? 0
-      return createOrderListing({ index: collections, order: 'byIssued' }, total, collectionShown)
+      return createOrderListing({ index: collections, order: 'byIssued' }, total, formatCollection)
     },
   },
   isOfStore: true,
@@ -173,7 +173,7 @@ export const getCollectionNfts = defineList({
             itemId(symbol, String(order === 'asc' ? offset + at : issued - 1 - offset - at)),
           ),
         isLong,
-        rows: async (view, ids) => ({ rows: (await readNfts(view, ids)).map(nftShown) }),
+        rows: async (view, ids) => ({ rows: (await readNfts(view, ids)).map(formatNft) }),
       }
     },
   },
@@ -240,7 +240,7 @@ export const getAccountNfts = defineList({
           const ids = docs.map(({ item }) => item)
           const nfts = await readNfts(view, ids)
           return {
-            rows: nfts.map((doc, at) => ({ ...nftShown(doc), since_block: (docs[at]?.since ?? 1) - 1 })),
+            rows: nfts.map((doc, at) => ({ ...formatNft(doc), since_block: (docs[at]?.since ?? 1) - 1 })),
           }
         },
       }
@@ -261,7 +261,7 @@ export const getNftDetail = defineAction({
   },
   params: Type.Object({ collection: collection(), token_id: tokenId() }),
   result: shape(nftFields),
-  run: async (context, { collection: symbol, token_id }) => nftShown(await requireNft(context, symbol, token_id)),
+  run: async (context, { collection: symbol, token_id }) => formatNft(await requireNft(context, symbol, token_id)),
   isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { collection: 'nft_cats', token_id: '0' },

@@ -7,7 +7,7 @@ import { tokens } from '#indices/token.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
-import { daysOfAccount, daysOfToken } from './find/day-statistics.ts'
+import { readAccountDays, readTokenDays } from './find/day-statistics.ts'
 import { type Day, readDays, requestedDays } from './find/days.ts'
 import { createOrderListing } from './find/listing.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
@@ -152,11 +152,11 @@ export const getDailyStatistics = defineAction({
   run: async (context, { account, token: symbol, ...given }) => {
     const asked = await requestedDays(context, given, checkDates)
     if (account !== undefined) {
-      const rows = await daysOfAccount(context, { account, symbol: symbol ?? 'iost' }, asked)
+      const rows = await readAccountDays(context, { account, symbol: symbol ?? 'iost' }, asked)
       return buildWholeList('days', rows, { columns: Object.keys(accountDayRow.properties) })
     }
     if (symbol !== undefined)
-      return buildWholeList('days', await daysOfToken(context, symbol, asked), {
+      return buildWholeList('days', await readTokenDays(context, symbol, asked), {
         columns: Object.keys(tokenDayRow.properties),
       })
     const days = await readDays(context.view, asked)
@@ -286,7 +286,7 @@ export const getOverview = defineAction({
     const [figures, iost, outside] = await Promise.all([
       view.get(statistics, STATISTICS),
       view.get(tokens, 'iost'),
-      notCirculating(view),
+      readNotCirculating(view),
     ])
     const price = context.prices.get()
     return {
@@ -313,7 +313,7 @@ export const getOverview = defineAction({
   example: {},
 })
 
-async function notCirculating(view: View): Promise<bigint> {
+async function readNotCirculating(view: View): Promise<bigint> {
   const ids = NOT_CIRCULATING.map(owner => balanceId('iost', owner))
   const docs = await view.getMany(balances, ids)
   return docs.reduce((sum, doc) => sum + (doc?.amount ?? 0n) + (doc?.frozen ?? 0n), 0n)

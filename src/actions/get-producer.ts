@@ -8,7 +8,7 @@ import type { View } from '#store/port.ts'
 import { defineAction, type Profile } from './define.ts'
 import { readBlock } from './find/blocks-at.ts'
 import { genesisDay } from './find/days.ts'
-import { asRows, createMemoryListing, createOrderListing, wholeOrder } from './find/listing.ts'
+import { createMemoryListing, createOrderListing, readWholeOrder, toRowListing } from './find/listing.ts'
 import { unknown } from './find/loading.ts'
 import { requireNamed } from './find/owner.ts'
 import { readPastVoters } from './find/past-ranking.ts'
@@ -46,7 +46,7 @@ function getOpeningVotes({ votes, opening_votes }: ProducerVotes, day: number): 
 type VotesOfDay = { readonly day: number; readonly votes: bigint; readonly change: bigint }
 
 /** The votes of each day from `from` to `to`; all of them must be known. */
-const votesByDay = (producer: ProducerVotes, from: number, to: number): readonly VotesOfDay[] =>
+const listVotesByDay = (producer: ProducerVotes, from: number, to: number): readonly VotesOfDay[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => {
     const day = from + at
     const votes = getOpeningVotes(producer, day + 1)
@@ -207,7 +207,9 @@ export const getProducerDetail = defineAction({
   result,
   run: async (context, { producer: account }) => {
     const { view, profiles } = context
-    const table = (await wholeOrder(view, { index: producers, order: 'all' })).filter(({ registered }) => registered)
+    const table = (await readWholeOrder(view, { index: producers, order: 'all' })).filter(
+      ({ registered }) => registered,
+    )
     const found = table.find(doc => doc.account === account)
     if (found === undefined) throw unknown(context, 'producer', account)
     const today = toDay(view.at.time)
@@ -295,7 +297,7 @@ export const getProducerVoter = defineList({
           heights: [then.height],
         }
       const order = { index: votes, order: 'voters', group: account } as const
-      return asRows(
+      return toRowListing(
         createOrderListing(order, found.voter_count, doc => ({ account: doc.voter, votes: toIost(doc.votes) })),
       )
     },
@@ -331,7 +333,7 @@ export const getProducerVotes = defineAction({
     const [found, genesis] = await Promise.all([view.get(producers, account), genesisDay(view)])
     if (found?.registered !== true) throw unknown(context, 'producer', account)
     const today = toDay(view.at.time)
-    const days = votesByDay(found, Math.max(genesis, today - VOTE_DAYS + 1), today)
+    const days = listVotesByDay(found, Math.max(genesis, today - VOTE_DAYS + 1), today)
     return buildWholeList(
       'days',
       days.map(({ day, votes, change }) => ({

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { Exact } from '#chain/json.ts'
 import { formatDate, toIso } from '#chain/time.ts'
 import { balanceId } from '#indices/balance.ts'
@@ -20,18 +20,18 @@ import {
   findSeries,
   NO_FLOWS,
   openChangeList,
-  partsInRuns,
   readFlows,
+  readPartRuns,
   type SeriesChange,
 } from './find/series.ts'
 import { defineList } from './list/paging.ts'
 import { paging, pagingIfAsked, producer, sort } from './request/parameter-types.ts'
 import {
   type BlockPeriod,
-  boundsOfSteps,
   checkPeriod,
   checkRange,
   checkSteps,
+  computeStepBounds,
   period,
   type RangeOfSteps,
   range,
@@ -87,7 +87,7 @@ async function rewardSteps<D>(
   { step, sort, ...asked }: StepOptions,
 ): Promise<Listing<D>> {
   const { view } = context
-  const steps = await requestedSteps(context, { step, ...boundsOfSteps(asked) })
+  const steps = await requestedSteps(context, { step, ...computeStepBounds(asked) })
   const heights = listStepHeights(steps)
   const [sums, contribute, bonuses, token] = await Promise.all([
     readRewardSums(view, producer, heights),
@@ -129,7 +129,7 @@ async function readRewardSums(view: View, producer: string, heights: readonly nu
   if (series === undefined || to === undefined) return sums
   const stepOf = (height: number): Sums | undefined =>
     height <= start ? undefined : sums[heights.findIndex((last, at) => at > 0 && height <= last) - 1]
-  for await (const parts of partsInRuns(series, [from?.part ?? 0, to.part]))
+  for await (const parts of readPartRuns(series, [from?.part ?? 0, to.part]))
     for (const entry of parts.flatMap(part => parseEntries(part.entries, part.height)))
       addReward(stepOf(entry.height), entry)
   return sums
@@ -198,7 +198,10 @@ export const getRewardHistory = defineList({
       if (requested.step !== undefined)
         return rewardSteps<Numbered<SeriesChange>>(context, account, { ...requested, step: requested.step })
       const all = await openChangeList(view, seriesOf.rewards(account))
-      return { ...(await numberedRows(context, all, requested)), rows: changeRows({ fold: NOTHING, compat }, shown) }
+      return {
+        ...(await numberedRows(context, all, requested)),
+        rows: changeRows({ fold: NOTHING, compat }, formatReward),
+      }
     },
   },
   isOfStore: true,
@@ -209,7 +212,7 @@ export const getRewardHistory = defineList({
 /** Rows have no running total. */
 const NOTHING = { from: () => null, after: () => null }
 
-const shown = ({ change, more: [kind = '', other = '0'] }: Entry) => ({
+const formatReward = ({ change, more: [kind = '', other = '0'] }: Entry) => ({
   action_name: NAMES.get(kind) ?? kind,
   producer_amount: toIost(kind === 'exchange' || kind === 'candidate' ? change : 0n),
   added_for_voters: toIost(kind === 'candidate' ? BigInt(other) : kind === 'topup' ? change : 0n),
@@ -286,9 +289,9 @@ export const getRewardShares = defineList({
             account: voter,
             start_votes: toIost(first),
             end_votes: toIost(last),
-            mean_votes: new Exact(fromUnits((weight * 10n ** 10n) / length, CUT)),
-            vote_seconds: new Exact(fromUnits(weight, WEIGHT_DECIMALS)),
-            share: new Exact(fromUnits(all === 0n ? 0n : (weight * 10n ** BigInt(CUT)) / all, CUT)),
+            mean_votes: new Exact(formatUnits((weight * 10n ** 10n) / length, CUT)),
+            vote_seconds: new Exact(formatUnits(weight, WEIGHT_DECIMALS)),
+            share: new Exact(formatUnits(all === 0n ? 0n : (weight * 10n ** BigInt(CUT)) / all, CUT)),
           }
         }),
         heights: [start.height, end.height],
@@ -297,8 +300,8 @@ export const getRewardShares = defineList({
           start_time: toIso(start.time),
           end_block: end.height,
           end_time: toIso(end.time),
-          seconds: new Exact(fromUnits(length, SECONDS)),
-          vote_seconds: new Exact(fromUnits(all, WEIGHT_DECIMALS)),
+          seconds: new Exact(formatUnits(length, SECONDS)),
+          vote_seconds: new Exact(formatUnits(all, WEIGHT_DECIMALS)),
         },
       }
     },

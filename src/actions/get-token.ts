@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { formatDate, startOfDay, toIso } from '#chain/time.ts'
 import { balances } from '#indices/balance.ts'
 import { lists } from '#indices/list.ts'
@@ -9,8 +9,8 @@ import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
 import { readSupplies } from './find/day-statistics.ts'
 import { checkStepDates, listStepHeights, requestedSteps } from './find/days.ts'
-import { asRows, createMemoryListing, createOrderListing } from './find/listing.ts'
-import { foundFilters, requireNamed, requireToken } from './find/owner.ts'
+import { createMemoryListing, createOrderListing, toRowListing } from './find/listing.ts'
+import { requireNamed, requireToken, resolveFilters } from './find/owner.ts'
 import { readPastHolders } from './find/past-ranking.ts'
 import { findMoment } from './find/point.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
@@ -84,7 +84,7 @@ export const getTokenDetail = defineAction({
       full_name: found.full_name,
       issuer: found.issuer,
       decimal: found.decimal,
-      total_supply: fromUnits(found.total_supply, found.decimal),
+      total_supply: formatUnits(found.total_supply, found.decimal),
       current_supply: toAmount(found.current_supply, found.decimal),
       ...toTransferability(found),
       holder_count: found.holder_count,
@@ -124,7 +124,7 @@ export const getTokenHolder = defineList({
       const found = await requireNamed(context, 'token', symbol)
       const rowOf = (account: string, units: bigint) => ({
         account,
-        balance: fromUnits(units, found.decimal),
+        balance: formatUnits(units, found.decimal),
         symbol,
       })
       const then = hasPoint(asked) ? await findMoment(context, asked) : undefined
@@ -137,7 +137,7 @@ export const getTokenHolder = defineList({
           heights: [then.height],
         }
       const order = { index: balances, order: 'holders', group: symbol } as const
-      return asRows(createOrderListing(order, found.holder_count, doc => rowOf(doc.owner, doc.amount)))
+      return toRowListing(createOrderListing(order, found.holder_count, doc => rowOf(doc.owner, doc.amount)))
     },
   },
   isOfStore: true,
@@ -188,7 +188,7 @@ export const getTokenTx = defineList({
     open: async (context, { token: symbol, ...params }) => {
       await requireToken(context, symbol)
       const { filters, asked } = splitFilters(params)
-      const plan = tokenPlan(symbol, await foundFilters(context, filters))
+      const plan = tokenPlan(symbol, await resolveFilters(context, filters))
       return plannedRecords(context, plan, { ...asked, contract: 'always' })
     },
   },
@@ -288,7 +288,7 @@ export const getBaseTokenList = defineList({
         issuer: doc.issuer,
         decimal: doc.decimal,
         current_supply: toAmount(doc.current_supply, doc.decimal),
-        total_supply: fromUnits(doc.total_supply, doc.decimal),
+        total_supply: formatUnits(doc.total_supply, doc.decimal),
         ...toTransferability(doc),
         created_at: toIso(doc.time),
       }))

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { isBasePlace } from '#chain/base-transaction.ts'
 import type { Receipt } from '#chain/block.ts'
 import { decodeTransaction, summarizeTransaction } from '#chain/decode-transaction.ts'
-import { applies, isMovement, partsOfFuncName } from '#chain/effects.ts'
+import { applies, isMovement, splitFuncName } from '#chain/effects.ts'
 import { compactJson, Exact, memberSpans, RawJson, type TextSpan } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
@@ -21,7 +21,7 @@ import { findTransaction, findTransactions } from './find/transaction.ts'
 import { buildWholeList, defineList } from './list/paging.ts'
 import { hash, paging, sort, transactionHashes } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
-import { transactionRecords, writtenRows } from './shape/records.ts'
+import { transactionRecords, writeRecordRows } from './shape/records.ts'
 import {
   byName,
   count,
@@ -135,7 +135,7 @@ const transactionAnswer = ({ status, blockNumber, body }: FoundTransaction) => (
  * in the pool has none. Throws 'unavailable' or 'loading' for one in a block that only the node has: its
  * records are not known yet.
  */
-async function recordsOfTransactions(
+async function readTransactionRecords(
   context: Pick<Context, 'view' | 'node'>,
   found: readonly FoundTransaction[],
 ): Promise<readonly (readonly ListedRecord[])[]> {
@@ -197,7 +197,7 @@ function toRecordShape(place: TransactionPosition, body: string): RecordShape {
 
 const countMovements = (receipts: readonly Receipt[]): number =>
   receipts.filter(({ funcName }) => {
-    const { contract, name } = partsOfFuncName(funcName)
+    const { contract, name } = splitFuncName(funcName)
     return isMovement(contract, name)
   }).length
 
@@ -391,7 +391,7 @@ export const getTransactionRecords = defineAction({
       'transaction',
       hashes.map(name => [name, known.get(name)]),
     )
-    const docs = await recordsOfTransactions(context, found)
+    const docs = await readTransactionRecords(context, found)
     const bodies = new Map(
       found.flatMap(({ place, body }) =>
         place === undefined ? [] : [[transactionId(place.height, place.tx), body] as const],
@@ -401,7 +401,7 @@ export const getTransactionRecords = defineAction({
     const statuses = found.flatMap(({ status }, at) => (docs[at] ?? []).map(() => status))
     const texts = await readRowTexts(async () => bodies, all, { asked: TRANSACTIONS })
     const form = { contract: 'always', compat: context.compat, texts } as const
-    const rows = writtenRows(all, form, at => ({ status: statuses[at] }))
+    const rows = writeRecordRows(all, form, at => ({ status: statuses[at] }))
     return buildWholeList('records', withOwnData(rows))
   },
   fails: ['not_found', 'loading', 'bad_block'],

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { listHash8Candidates } from '#chain/hash.ts'
 import { isHash, isPublicKey, lowerAddress, toContractId } from '#chain/names.ts'
-import { unless } from '#failure/failure.ts'
+import { catchKinds } from '#failure/failure.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
@@ -18,7 +18,7 @@ import { refuseWhileLoading } from './find/loading.ts'
 import { findTransaction } from './find/transaction.ts'
 import { buildWholeList } from './list/paging.ts'
 import { defineParameter } from './request/query.ts'
-import { shown } from './request/refusals.ts'
+import { quoteGiven } from './request/refusals.ts'
 import { described, flag, listOfRows, shape, text } from './shape/results.ts'
 
 /** A hash or an id as lists abbreviate it: its beginning, and its end if that is given. */
@@ -64,7 +64,7 @@ const MAX = 100
  * Symbols of the tokens whose full names begin with a text, ignoring case; most holders first. A single letter finds only
  * those of which it is the whole name.
  */
-export async function symbolsByFullName(view: View, text: string): Promise<readonly string[]> {
+export async function findSymbolsByFullName(view: View, text: string): Promise<readonly string[]> {
   if (text === '' || text.length > MAX) return []
   const beginning = text.toLowerCase()
   const isLetter = [...text].length === 1
@@ -114,7 +114,7 @@ async function findMatches(context: Context, given: string): Promise<readonly Ma
   if (named.length > 0) return named
   const shortened = await matchShortened(view, text)
   if (shortened.length > 0) return shortened.slice(0, MAX_OF_KIND)
-  const symbols = await symbolsByFullName(view, text)
+  const symbols = await findSymbolsByFullName(view, text)
   return symbols.slice(0, MAX_OF_KIND).map(symbol => match('token', symbol, false))
 }
 
@@ -173,7 +173,7 @@ async function matchHash(context: Context, hash: string): Promise<readonly Match
 }
 
 async function matchBlock(context: Context, name: BlockName): Promise<readonly Match[]> {
-  const found = await ifKnown(findBlock(context, name))
+  const found = await resolveIfKnown(findBlock(context, name))
   if (found === undefined) return []
   const { status, doc } = found
   const { height, hash } = doc
@@ -189,7 +189,7 @@ async function matchBlock(context: Context, name: BlockName): Promise<readonly M
 }
 
 async function matchTransaction(context: Context, hash: string): Promise<readonly Match[]> {
-  const found = await ifKnown(findTransaction(context, hash))
+  const found = await resolveIfKnown(findTransaction(context, hash))
   return found === undefined
     ? []
     : [{ ...match('transaction', hash, true), block_number: found.blockNumber, hash, status: found.status }]
@@ -205,7 +205,7 @@ const match = (type: Match['type'], id: string, exact: boolean): Match => ({
 })
 
 /** The result of a look-up; undefined: there is no such thing, as far as the chain is loaded. */
-const ifKnown = <T>(work: Promise<T>): Promise<T | undefined> => unless(['not_found', 'loading'], work)
+const resolveIfKnown = <T>(work: Promise<T>): Promise<T | undefined> => catchKinds(['not_found', 'loading'], work)
 
 const row = shape({
   type: described(Type.Union(TYPES.map(type => Type.Literal(type))), 'Kind of the match.', '类型。'),
@@ -254,7 +254,7 @@ export const search = defineAction({
   run: async (context, { text: given }) => {
     const matches = await findMatches(context, given)
     if (matches.length === 0)
-      refuseWhileLoading(context, { en: `A match for ${shown(given)}`, zh: `${shown(given)} 的匹配结果` })
+      refuseWhileLoading(context, { en: `A match for ${quoteGiven(given)}`, zh: `${quoteGiven(given)} 的匹配结果` })
     return buildWholeList('matches', matches)
   },
   fails: ['loading', 'bad_block'],

@@ -13,7 +13,7 @@ export type ArchiveAnswer = { readonly status: 200 | 400; readonly body: Uint8Ar
 
 const encoder = new TextEncoder()
 
-const found = (text: string): ArchiveAnswer => ({ status: 200, body: encoder.encode(text) })
+const createFoundAnswer = (text: string): ArchiveAnswer => ({ status: 200, body: encoder.encode(text) })
 
 /**
  * An error response in a node's form, with go-iost's codes: 2 for an object that was not found, 12 for an unknown call.
@@ -35,10 +35,12 @@ export const archiveAnswers =
     const [, call = '', ...words] = path.split('/')
     switch (call) {
       case 'getChainInfo':
-        return found(chainInfo(archive))
+        return createFoundAnswer(chainInfo(archive))
       case 'getBlockByNumber':
         return withBlock(archive, words[0], lines =>
-          lines.transactions.length > most ? 'too_large' : found(blockAnswer(archive, lines, words[1] === 'true')),
+          lines.transactions.length > most
+            ? 'too_large'
+            : createFoundAnswer(blockAnswer(archive, lines, words[1] === 'true')),
         )
       case 'getRawBlockByNumber':
         return withBlock(archive, words[0], lines => {
@@ -51,12 +53,12 @@ export const archiveAnswers =
         })
       case 'getBlockHeaderByRange': {
         const { start, end } = JSON.parse(body ?? '{}') as { readonly start: number; readonly end: number }
-        const heads = (await within(archive, start, end - 1)).map(({ head }) => head)
+        const heads = (await readRange(archive, start, end - 1)).map(({ head }) => head)
         return formatAnswerList('block_list', heads, most)
       }
       case 'getBlockTxsByContract': {
         const { from_block, to_block } = JSON.parse(body ?? '{}') as Record<'from_block' | 'to_block', number>
-        const entries = (await within(archive, from_block, to_block)).flatMap(lines =>
+        const entries = (await readRange(archive, from_block, to_block)).flatMap(lines =>
           // The answer of getBlockByNumber has fields that do not follow from the header and transactions.
           findLine(lines, 'i') !== undefined || findLine(lines, 'o') !== undefined
             ? []
@@ -78,7 +80,7 @@ const findLine = ({ more }: BlockLines, sign: 'r' | 'c' | 'i' | 'o'): string | u
 const formatAnswerList = (name: string, entries: readonly string[], most: number): ArchiveAnswer | 'too_large' =>
   entries.reduce((sum, { length }) => sum + length, 0) > most
     ? 'too_large'
-    : found(`{"${name}":[${entries.join(',')}]}`)
+    : createFoundAnswer(`{"${name}":[${entries.join(',')}]}`)
 
 function chainInfo({ manifest }: Archive): string {
   const { chain_id, net_name, height, hash, time } = manifest
@@ -99,7 +101,7 @@ function chainInfo({ manifest }: Archive): string {
 }
 
 /** The blocks of a range that the archive contains. */
-async function within(archive: Archive, from: number, to: number): Promise<readonly BlockLines[]> {
+async function readRange(archive: Archive, from: number, to: number): Promise<readonly BlockLines[]> {
   const first = archive.manifest.files[0]?.from ?? 0
   const [low, high] = [Math.max(from, first), Math.min(to, archive.manifest.height)]
   return low > high ? [] : archive.blocks(low, high)
@@ -111,7 +113,7 @@ async function withBlock(
   answer: (lines: BlockLines) => ArchiveAnswer | 'too_large',
 ): Promise<ArchiveAnswer | 'too_large'> {
   const height = /^[0-9]{1,15}$/.test(word ?? '') ? Number(word) : -1
-  const [lines] = height < 0 ? [] : await within(archive, height, height)
+  const [lines] = height < 0 ? [] : await readRange(archive, height, height)
   return lines === undefined ? refused(2, 'block not found') : answer(lines)
 }
 
@@ -154,5 +156,5 @@ async function contract(archive: Archive, id: string): Promise<ArchiveAnswer> {
   const height = file?.contracts.findLast(([known]) => known === id)?.[1]
   const [lines] = height === undefined ? [] : await archive.blocks(height, height)
   const code = lines && readArchived(archive, lines, () => parseBlockCode(lines)).findLast(each => each.id === id)
-  return code === undefined ? refused(2, 'contract not found') : found(JSON.stringify(code))
+  return code === undefined ? refused(2, 'contract not found') : createFoundAnswer(JSON.stringify(code))
 }

@@ -99,7 +99,7 @@ function parseArchive(folder: Folder, text: string): Archive {
     characters: 12_000_000,
     sizeOf: lines => lines.reduce((sum, { head, transactions }) => sum + head.length + transactions.length, 0),
   })
-  const readLarge = oneAtATime()
+  const readLarge = createSerialRunner()
   const file = (height: number): ArchiveFile | undefined => findArchiveFile(manifest, height)
   const chunkAt: Archive['chunkAt'] = async height => {
     const of = file(height)
@@ -173,7 +173,7 @@ async function readTable(
 async function readChunk(
   folder: Folder,
   { name }: ArchiveFile,
-  { chunk, readLarge }: { readonly chunk: Chunk; readonly readLarge: ReturnType<typeof oneAtATime> },
+  { chunk, readLarge }: { readonly chunk: Chunk; readonly readLarge: ReturnType<typeof createSerialRunner> },
 ): Promise<readonly BlockLines[]> {
   const where = `${folder.name}/${name}`
   const { from, to, offset, bytes } = chunk
@@ -191,7 +191,7 @@ async function readChunk(
 }
 
 /** Runs one task after the other. */
-function oneAtATime(): <T>(task: () => Promise<T>) => Promise<T> {
+function createSerialRunner(): <T>(task: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return task => {
     const next = last.then(task)

@@ -4,10 +4,10 @@ import type { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/list.ts'
 import type { Published, Store } from '#store/port.ts'
 import { spread } from './audit.ts'
-import { type Finding, findings, findingText } from './compare.ts'
-import { distinct } from './node-state.ts'
-import { lastWhere } from './repair.ts'
-import { continuity, splitHeights } from './source.ts'
+import { createFindings, type Finding, findingText } from './compare.ts'
+import { createTextSet } from './node-state.ts'
+import { findLastHeight } from './repair.ts'
+import { checkContinuity, splitHeights } from './source.ts'
 
 const sampled = (last: number, count: number): readonly number[] =>
   Array.from({ length: last + 1 }, (_, height) => height).filter(spread(last, count))
@@ -25,7 +25,7 @@ const finding = (more: Partial<Finding> = {}): Finding => ({
 })
 
 test('findings: a limited number of each kind is shown and all are counted; list rows are one kind', () => {
-  const found = findings(2)
+  const found = createFindings(2)
   for (const field of ['row 1', 'row 2', 'row 3', 'count']) found.add(finding({ field }))
   found.add(finding({ field: 'count', by: 'node' }))
   expect(found.shown.map(({ field }) => field)).toEqual(['row 1', 'row 2', 'count', 'count'])
@@ -44,7 +44,7 @@ test('findingText: a finding is one line with shortened values and the node’s 
 })
 
 test('distinct: each text is counted once, with any number of texts and any names', () => {
-  const { add } = distinct()
+  const { add } = createTextSet()
   const names = [...Array.from({ length: 20_000 }, (_, at) => `auth-${at}`), '', '__proto__', '12345']
   expect(names.filter(add)).toEqual(names)
   expect(names.filter(add)).toEqual([])
@@ -58,15 +58,15 @@ test('lastWhere: the last match is found, with few looks when it is near the end
         looks += 1
         return height <= last
       }
-      expect(await lastWhere(top, holds)).toBe(Math.min(top, last))
+      expect(await findLastHeight(top, holds)).toBe(Math.min(top, last))
       expect(looks).toBeLessThan(40)
       looks = 0
-      expect(await lastWhere(undefined, holds)).toBe(last)
+      expect(await findLastHeight(undefined, holds)).toBe(last)
       expect(looks).toBeLessThan(40)
     }),
   )
   let looks = 0
-  await lastWhere(200_000_000, async height => {
+  await findLastHeight(200_000_000, async height => {
     looks += 1
     return height < 200_000_000
   })
@@ -94,7 +94,7 @@ function storeWith(changes: ReadonlyMap<string, object | undefined>): Pick<Store
 
 const published: Published = { height: LAST, hash: hashOf(LAST), time: 0n, lib: LAST }
 const look = (changes: ReadonlyMap<string, object | undefined>) =>
-  continuity(storeWith(changes), { published, all: true, signal: new AbortController().signal })
+  checkContinuity(storeWith(changes), { published, all: true, signal: new AbortController().signal })
 
 test('continuity: a whole chain has no problems', async () => {
   expect(await look(new Map())).toEqual({ blocks: 451, transactions: 451, problems: [] })

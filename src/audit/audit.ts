@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/list.ts'
 import { DERIVATION } from '#indices/registry.ts'
-import { batching, type Collect, collector, type Partitioning } from '#load/batches.ts'
+import { type Collect, createBatches, createCollector, type Partitioning } from '#load/batches.ts'
 import { openDeriver } from '#load/deriver.ts'
 import { fill, stageTimer } from '#load/fill.ts'
 import { PROVED_BEFORE } from '#load/proving.ts'
@@ -17,7 +17,7 @@ import { recordedLevel } from '#store/published.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { compareDocuments, compareRecord, type Finding } from './compare.ts'
 import { compareNodeState, OtherHeight } from './node-state.ts'
-import { type AuditSource, BadNodeBlock, damagedBlocks, requireSameChain, storedBlocks } from './source.ts'
+import { type AuditSource, BadNodeBlock, damagedBlocks, requireSameChain, streamStoredBlocks } from './source.ts'
 
 /** Whether a height is one of `count` spread evenly over 0 … `last`. The last height always is, unless `count` is 0. */
 export const spread =
@@ -50,7 +50,7 @@ async function openScratch({ parts, options, source, identity }: AuditRun) {
   const deriver = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
   const stages = { deriver, proof: PROVED_BEFORE, clock: systemClock, time: stageTimer(systemClock) }
   let of = 0
-  const batches = batching(
+  const batches = createBatches(
     { ...stages, writer, partitions, bounds: writer.bounds, collect: options.collect },
     ({ end }) => options.onProgress({ stage: 'blocks', done: end.height + 1, of }),
   )
@@ -62,7 +62,7 @@ async function openScratch({ parts, options, source, identity }: AuditRun) {
         partitions.follow((await audited.partitions?.firsts()) ?? ONE_PARTITION)
         const { checkpoint } = writer
         const range = { from: (checkpoint?.height ?? -1) + 1, to: at.height, parent: checkpoint?.hash }
-        await fill({ ...stages, batches }, storedBlocks(source, range), { lib: at.lib, signal: source.signal })
+        await fill({ ...stages, batches }, streamStoredBlocks(source, range), { lib: at.lib, signal: source.signal })
         source.signal.throwIfAborted()
         return undefined
       } catch (error) {
@@ -135,7 +135,7 @@ const NEAR = 5_000
  * takes about as much space as the embedded store of the same chain.
  */
 export async function audit(parts: AuditParts, given: AuditOptions): Promise<AuditResult> {
-  const options = { collect: collector(), ...given }
+  const options = { collect: createCollector(), ...given }
   const { store, node } = parts
   const identity = await store.identity()
   const published = await store.published()
@@ -213,7 +213,9 @@ async function compareAll({ parts, options, identity }: AuditRun, stored: Audit)
   const { onFinding } = options
   const expected = await scratch.audit()
   try {
-    await compareDocuments({ stored, expected, scratch, writer, found: onFinding }, stage => counting(stage, options))
+    await compareDocuments({ stored, expected, scratch, writer, found: onFinding }, stage =>
+      createCounter(stage, options),
+    )
     const truth = await compareRecord({ stored, expected, identity }, { found: onFinding, nowMs: clock.now() })
     if (truth !== undefined) await writer?.settle({ ...truth, open: true })
   } finally {
@@ -222,7 +224,10 @@ async function compareAll({ parts, options, identity }: AuditRun, stored: Audit)
 }
 
 /** Reports progress, keeps memory use flat, and throws when `signal` aborts. */
-function counting(stage: string, { onProgress, signal, collect }: Required<AuditOptions>): (count: number) => void {
+function createCounter(
+  stage: string,
+  { onProgress, signal, collect }: Required<AuditOptions>,
+): (count: number) => void {
   let done = 0
   return count => {
     signal.throwIfAborted()
@@ -240,7 +245,7 @@ async function compareWithNode({ parts, options }: AuditRun, stored: Audit): Pro
   const isWritten = writer !== undefined
   const now = isWritten ? await store.audit() : stored
   try {
-    await compareNodeState(stage => ({ node, stored: now, found, onProgress: counting(stage, options), signal }))
+    await compareNodeState(stage => ({ node, stored: now, found, onProgress: createCounter(stage, options), signal }))
     return []
   } catch (error) {
     const rest = 'so balances, votes and accounts were not compared.'

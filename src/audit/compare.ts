@@ -40,7 +40,7 @@ const SHOWN = 20
 /** Maximum number of characters shown of a value. */
 const LETTERS = 160
 
-export function findings(shownOfKind = SHOWN): Findings {
+export function createFindings(shownOfKind = SHOWN): Findings {
   const shown: Finding[] = []
   const totals = new Map<string, number>()
   let count = 0
@@ -211,7 +211,7 @@ const ORDINALS = 2n ** 32n
 async function compareRows(sides: Sides): Promise<void> {
   const readNames = createNameReader(sides.expected)
   for (let after = MIN_INT64; after < MAX_INT64; ) {
-    const { expected, stored, until } = await nextPage(sides, after)
+    const { expected, stored, until } = await readNextPage(sides, after)
     await comparePage({ ...sides, readNames }, expected, stored)
     sides.onProgress(expected.length)
     after = until
@@ -219,7 +219,7 @@ async function compareRows(sides: Sides): Promise<void> {
 }
 
 /** The next page of both sides. It is shorter where many more rows are stored than expected. */
-async function nextPage({ stored, expected }: Sides, after: bigint) {
+async function readNextPage({ stored, expected }: Sides, after: bigint) {
   const wanted = (await expected.placed({ after, until: MAX_INT64, limit: PAGE })).slice(0, PAGE + 1)
   const isLast = wanted.length <= PAGE
   for (let length = Math.min(PAGE, wanted.length); ; length = length >> 1) {

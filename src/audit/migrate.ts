@@ -8,13 +8,13 @@ import { nothingLoaded } from '#store/failures.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { type AuditOptions, type AuditResult, audit } from './audit.ts'
-import { type AuditSource, storedBlocks } from './source.ts'
+import { type AuditSource, streamStoredBlocks } from './source.ts'
 
 /**
  * A node that serves the stored blocks up to a published height. Each block is checked by its parent, its
  * merkle roots and its own hash.
  */
-const storedNode = (
+const createStoredNode = (
   source: Pick<AuditSource, 'store' | 'signal'>,
   { chainId }: Identity,
   at: Published,
@@ -36,7 +36,7 @@ const storedNode = (
   },
   blocks: async function* ({ from, to, parent }) {
     try {
-      yield* storedBlocks(source, { from, to, parent })
+      yield* streamStoredBlocks(source, { from, to, parent })
     } catch (error) {
       // 'defect' comes from tables of another version, which this one cannot read.
       if (!(error instanceof Failure) || (error.kind !== 'bad_block' && error.kind !== 'defect')) throw error
@@ -94,7 +94,7 @@ async function loadNewData(
   const { source } = store.migrating
   const [identity, at] = [await source.identity(), await source.published()]
   if (identity === undefined || at === undefined) throw nothingLoaded(store.name)
-  const from = node ?? storedNode({ store: source, signal: options.signal }, identity, at)
+  const from = node ?? createStoredNode({ store: source, signal: options.signal }, identity, at)
   const recorded = node === undefined && at.proved !== undefined ? { recorded: at.proved } : {}
   const { height } = await load({ node: from, store: beside }, { ...options, ...recorded, clock, once: true })
   if (options.signal.aborted) throw new Failure('deadline', 'Stopped before everything was derived.')

@@ -15,7 +15,7 @@ const BEGIN = 1 << 10
  * A set of texts that only tells new ones from known ones: 16 to 32 bytes per text, whatever its length. It stores 64
  * bits of each text's hash: among ten million, the chance of a collision is below one in a hundred thousand.
  */
-export function distinct() {
+export function createTextSet() {
   let slots = new BigUint64Array(BEGIN)
   let count = 0
   /** Index of the hash, or of the free slot for it; 0 marks a free slot. */
@@ -92,7 +92,7 @@ const storageRows = async function* (
   contract: string,
   prefix: string,
 ): AsyncGenerator<readonly Row[]> {
-  const met = distinct()
+  const met = createTextSet()
   for (let from: string | undefined; ; ) {
     const page = await node.storage({ contract, type: 'MAP', prefix, from }, signal)
     if (page.height !== stored.at.height || page.hash !== stored.at.hash) throw new OtherHeight(page.height)
@@ -170,14 +170,14 @@ async function compareAccounts(sides: NodeSides): Promise<void> {
 /** The fields in their stored form: sorted by name, weights and thresholds as text. */
 const toStoredFields = ({ permissions, groups }: Account) => ({
   permissions: writeJson(
-    byName(permissions).map(({ name, groups: names, items, threshold }) => ({
+    sortHolders(permissions).map(({ name, groups: names, items, threshold }) => ({
       name,
       group_names: names ?? [],
       items: items.map(toStoredItem),
       threshold: writeJson(threshold),
     })),
   ),
-  groups: writeJson(byName(groups).map(({ name, items }) => ({ name, items: items.map(toStoredItem) }))),
+  groups: writeJson(sortHolders(groups).map(({ name, items }) => ({ name, items: items.map(toStoredItem) }))),
 })
 
 const toStoredItem = ({ id, is_key_pair, weight, permission }: Item) => ({
@@ -187,7 +187,7 @@ const toStoredItem = ({ id, is_key_pair, weight, permission }: Item) => ({
   permission: permission ?? '',
 })
 
-const byName = (holders: Readonly<Record<string, Holder>>): readonly Holder[] =>
+const sortHolders = (holders: Readonly<Record<string, Holder>>): readonly Holder[] =>
   Object.values(holders).sort((a, b) => (a.name < b.name ? -1 : 1))
 
 const TOKEN = 'token.iost'

@@ -15,8 +15,11 @@ import { isAbsurd } from './compare.ts'
  * `top` is the last height to check; undefined: no limit. Checks the end first, then steps back in growing
  * steps, then bisects, so that a result near the end costs little.
  */
-export async function lastWhere(top: number | undefined, holds: (height: number) => Promise<boolean>): Promise<number> {
-  const [from, until] = top === undefined ? await firstSteps(holds) : await lastSteps(top, holds)
+export async function findLastHeight(
+  top: number | undefined,
+  holds: (height: number) => Promise<boolean>,
+): Promise<number> {
+  const [from, until] = top === undefined ? await boundUpward(holds) : await boundDownward(top, holds)
   let [good, bad]: Bounds = [from, until]
   while (bad - good > 1) {
     const middle: number = good + Math.floor((bad - good) / 2)
@@ -29,7 +32,7 @@ export async function lastWhere(top: number | undefined, holds: (height: number)
 /** A height for which the condition holds, or −1, and a later one for which it does not. */
 type Bounds = [good: number, bad: number]
 
-async function firstSteps(holds: (height: number) => Promise<boolean>): Promise<Bounds> {
+async function boundUpward(holds: (height: number) => Promise<boolean>): Promise<Bounds> {
   let good = -1
   for (let step = 1; ; step *= 2) {
     if (!(await holds(good + step))) return [good, good + step]
@@ -37,7 +40,7 @@ async function firstSteps(holds: (height: number) => Promise<boolean>): Promise<
   }
 }
 
-async function lastSteps(top: number, holds: (height: number) => Promise<boolean>): Promise<Bounds> {
+async function boundDownward(top: number, holds: (height: number) => Promise<boolean>): Promise<Bounds> {
   let bad = top + 1
   for (let step = 1; bad - step >= 0; step *= 2) {
     if (await holds(bad - step)) return [bad - step, bad]
@@ -69,13 +72,13 @@ async function align(parts: RepairParts, signal: AbortSignal): Promise<AlignResu
   const { writer, node } = parts
   const identity = await requireChainIdentity(parts, signal)
   const last = findCommonHeight(await writer.endings())
-  const top = last ?? (await lastWhere(undefined, async height => (await writer.blockAt(height)) !== undefined))
+  const top = last ?? (await findLastHeight(undefined, async height => (await writer.blockAt(height)) !== undefined))
   if (top < 0)
     throw new Failure('conflict', `${parts.store.name} has no block from which loading could continue.`, {
       help: "Run 'iostlens load' with another --store.",
     })
   const lib = node === undefined ? top : await requireLib(node, signal)
-  const common = await lastCommon(parts, Math.min(top, lib), signal)
+  const common = await findLastCommon(parts, Math.min(top, lib), signal)
   if (common === lib && lib < top)
     throw new Failure(
       'unavailable',
@@ -119,14 +122,14 @@ async function requireLib(node: Node, signal: AbortSignal): Promise<number> {
   throw new Failure('unavailable', `The node does not have the last irreversible block ${libBlock} that it reports.`)
 }
 
-async function lastCommon({ writer, node, store }: RepairParts, top: number, signal: AbortSignal): Promise<number> {
+async function findLastCommon({ writer, node, store }: RepairParts, top: number, signal: AbortSignal): Promise<number> {
   const isCommon = async (height: number): Promise<boolean> => {
     signal.throwIfAborted()
     const stored = await writer.blockAt(height)
     if (stored === undefined || node === undefined) return stored !== undefined
     return stored.hash === (await node.blockHash(height, signal))
   }
-  const common = await lastWhere(top, isCommon)
+  const common = await findLastHeight(top, isCommon)
   if (common >= 0) return common
   throw new Failure('conflict', `${store.name} has no block in common with the node.`, {
     help: 'Load the chain into another store.',

@@ -11,7 +11,7 @@ import { checkAlone, checkBlock, lossyReceipts, PARENT_HASH } from '#chain/check
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { listUnknownContracts } from '#chain/effects.ts'
 import { isSystemContract } from '#chain/names.ts'
-import { Failure, unless } from '#failure/failure.ts'
+import { catchKinds, Failure } from '#failure/failure.ts'
 import { type BlockDoc, blocks, listBlockHashes, listTransactionIds } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'
 import { blockId } from '#indices/list.ts'
@@ -139,7 +139,7 @@ export type AuditSource = {
  * Stored blocks `from` … `to` in a node's form, in order and each checked. A wrong block is replaced by the node's;
  * without a node, 'bad_block' is thrown with the reason.
  */
-export const storedBlocks = async function* (
+export const streamStoredBlocks = async function* (
   source: AuditSource,
   range: { readonly from: number; readonly to: number; readonly parent: string | undefined },
 ): AsyncGenerator<LoadedBlock> {
@@ -295,7 +295,7 @@ async function fetchSourceCode(source: AuditSource, block: Block): Promise<reado
 async function readContract({ store, signal }: AuditSource, id: string) {
   if (store.audit === undefined)
     // A document that cannot be read counts as missing.
-    return await unless(
+    return await catchKinds(
       ['damaged'],
       store.read(view => view.get(contracts, id), { signal, damaged: true }),
     )
@@ -335,7 +335,7 @@ type CheckOptions = {
  * checks every block, otherwise runs of 200 spread evenly, the first and the last among them. Stored history
  * never changes, so a loader may run at the same time.
  */
-export async function continuity(
+export async function checkContinuity(
   store: Pick<Store, 'read'>,
   { published, all, signal, onProgress }: CheckOptions,
 ): Promise<Continuity> {

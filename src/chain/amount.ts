@@ -34,7 +34,7 @@ export function toUnits(text: string, decimals: number): bigint {
  * parser stops at the last decimal, needs no digit after the point, and ignores pairs of minus signs:
  * ("1.20294517598E7", 8) → 120294517n, ("--5.", 8) → 500000000n. undefined: the text is not an amount.
  */
-export function unitsAsRead(text: string, decimals: number): bigint | undefined {
+export function parseUnitsLeniently(text: string, decimals: number): bigint | undefined {
   const units = parseUnits(text, decimals)
   if (units !== undefined) return units
   const match = AS_READ.exec(text)
@@ -57,10 +57,10 @@ const BASE_DECIMALS = 20
  * `toFixed`): ("4.56e-8", 8) → 5n. undefined: the text is no such number, it has a minus, or its number has more
  * digits than contracts accept.
  */
-export function unitsRounded(text: string, decimals: number): bigint | undefined {
+export function parseUnitsRounded(text: string, decimals: number): bigint | undefined {
   const plain = text.trim().replace(/^\+(?=[\w.])/, '')
   const match = NUMBER.exec(plain)
-  if (match === null) return unitsInBase(plain, decimals)
+  if (match === null) return parseUnitsInRadix(plain, decimals)
   const [, whole = '', fraction = '', exponent = '0'] = match
   if (whole === '' && fraction === '') return undefined
   const digits = (whole + fraction).replace(/^0+/, '')
@@ -70,28 +70,28 @@ export function unitsRounded(text: string, decimals: number): bigint | undefined
   // The greatest amount in JavaScript has 19 digits before the point (go-iost `libjs/float64.js` MaxFloat64).
   if (digits.length + places > 19 + decimals) return undefined
   if (places >= 0) return BigInt(digits) * 10n ** BigInt(places)
-  return dividedRounded(BigInt(digits), 10n ** BigInt(-places))
+  return divideRounded(BigInt(digits), 10n ** BigInt(-places))
 }
 
-/** `unitsRounded` for a number in another base: ("0x1.8", 8) → 150000000n. */
-function unitsInBase(text: string, decimals: number): bigint | undefined {
+/** `parseUnitsRounded` for a number in another base: ("0x1.8", 8) → 150000000n. */
+function parseUnitsInRadix(text: string, decimals: number): bigint | undefined {
   for (const { base, prefix, form } of BASES) {
     const [, whole, fraction = ''] = form.exec(text) ?? []
     if (whole === undefined) continue
     const digits = whole + fraction
     if (/[a-f]/.test(digits) && /[A-F]/.test(digits)) return undefined
     const scaled = BigInt(`${prefix}${digits}`) * 10n ** BigInt(BASE_DECIMALS)
-    const rounded = dividedRounded(scaled, BigInt(base) ** BigInt(fraction.length))
-    return dividedRounded(rounded * 10n ** BigInt(decimals), 10n ** BigInt(BASE_DECIMALS))
+    const rounded = divideRounded(scaled, BigInt(base) ** BigInt(fraction.length))
+    return divideRounded(rounded * 10n ** BigInt(decimals), 10n ** BigInt(BASE_DECIMALS))
   }
   return undefined
 }
 
 /** The quotient of two numbers that are not negative, rounded half up. */
-const dividedRounded = (number: bigint, by: bigint): bigint => (2n * number + by) / (2n * by)
+const divideRounded = (number: bigint, by: bigint): bigint => (2n * number + by) / (2n * by)
 
 /** Smallest units as decimal text in token units: no exponent, no trailing zeros, (150000000n, 8) → "1.5". */
-export function fromUnits(units: bigint, decimals: number): string {
+export function formatUnits(units: bigint, decimals: number): string {
   const sign = units < 0n ? '-' : ''
   const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
@@ -113,9 +113,9 @@ function parseDecimal(text: string) {
 }
 
 /** The exact product of two decimal texts: ("1.5", "0.0051") → "0.00765". */
-export function product(a: string, b: string): string {
+export function multiplyDecimals(a: string, b: string): string {
   const [one, other] = [parseDecimal(a), parseDecimal(b)]
-  return fromUnits(one.units * other.units, one.scale + other.scale)
+  return formatUnits(one.units * other.units, one.scale + other.scale)
 }
 
 /** The exact sum of two decimal texts. */
@@ -123,5 +123,5 @@ export function sum(a: string, b: string): string {
   const [one, other] = [parseDecimal(a), parseDecimal(b)]
   const scale = Math.max(one.scale, other.scale)
   const at = ({ units, scale: own }: typeof one): bigint => units * 10n ** BigInt(scale - own)
-  return fromUnits(at(one) + at(other), scale)
+  return formatUnits(at(one) + at(other), scale)
 }

@@ -35,13 +35,13 @@ const CONTRIBUTE = /^\["contribute","([^"\\]*)","([0-9.]+)"\]$/
  * The stored form of the base transaction in a block of this time, as JSON text. A transaction that does not
  * follow the template is stored whole (`body`).
  */
-export function fromBaseTransaction(tx: Transaction, time: bigint): string {
+export function formatBaseTransaction(tx: Transaction, time: bigint): string {
   const difference = findDifference(tx, time)
   if (difference === undefined) return `{"body":${tx.body}}`
   const { c, w, g, f, t, a, x } = difference
   return (
-    `{"c":${c},"w":"${escaped(w)}","g":"${escaped(g)}",${f === undefined ? '' : `"f":${f},`}"t":"${escaped(t)}",` +
-    `"a":"${escaped(a)}"${x === undefined ? '' : `,"x":${JSON.stringify(x)}`}}`
+    `{"c":${c},"w":"${escapeJson(w)}","g":"${escapeJson(g)}",${f === undefined ? '' : `"f":${f},`}"t":"${escapeJson(t)}",` +
+    `"a":"${escapeJson(a)}"${x === undefined ? '' : `,"x":${JSON.stringify(x)}`}}`
   )
 }
 
@@ -120,7 +120,7 @@ class Templated implements Transaction {
 
 /**
  * The node's object of a block's base transaction, compact, otherwise unchanged; undefined: the block has none
- * (genesis). `base`: the result of `fromBaseTransaction`; the first of `tx_hashes` is its hash.
+ * (genesis). `base`: the result of `formatBaseTransaction`; the first of `tx_hashes` is its hash.
  */
 export function toBaseTransaction({
   base,
@@ -158,13 +158,13 @@ export function findContribution(block: Block): { readonly to: string; readonly 
 const PLAIN = /^[ !#-[\]-~]*$/
 
 /** Escapes a text for use inside the quotes of a JSON text. */
-const escaped = (text: string): string => (PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1))
+const escapeJson = (text: string): string => (PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1))
 
 /** The data of the action, which names the parent. */
 const parentText = ({ w, g, f }: BaseDifference): string => `[{"parent":["${w}", "${g}", ${f ?? false}]}]`
 
 /** The content of the last receipt, which pays for the parent. */
-const contributeText = ({ t, a }: BaseDifference): string => `["contribute","${escaped(t)}","${escaped(a)}"]`
+const contributeText = ({ t, a }: BaseDifference): string => `["contribute","${escapeJson(t)}","${escapeJson(a)}"]`
 
 /**
  * The text of the template, in the node's order of fields. It is joined from strings, since JSON.stringify of
@@ -172,7 +172,7 @@ const contributeText = ({ t, a }: BaseDifference): string => `["contribute","${e
  */
 function formatBody(difference: BaseDifference, { hash, time }: Own): string {
   const { c, x = [] } = difference
-  const own = escaped(hash)
+  const own = escapeJson(hash)
   const parent = JSON.stringify(parentText(difference))
   const content = JSON.stringify(contributeText(difference))
   const others = x.map(each => `${JSON.stringify(each)},`).join('')

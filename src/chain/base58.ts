@@ -152,9 +152,9 @@ export function parseBase58(letters: string): bigint | undefined {
 }
 
 /** The bytes of a base58 text; each leading `1` is a zero byte. undefined: letters outside the alphabet. */
-export const base58Bytes = (text: string): Uint8Array | undefined => bytesOf32(text) ?? bytesOfAny(text)
+export const base58Bytes = (text: string): Uint8Array | undefined => bytesOf32(text) ?? decodeAnyBase58(text)
 
-function bytesOfAny(text: string): Uint8Array | undefined {
+function decodeAnyBase58(text: string): Uint8Array | undefined {
   const number = parseBase58(text)
   if (number === undefined) return undefined
   let zeros = 0

@@ -2,10 +2,10 @@ import { Failure } from '#failure/failure.ts'
 import { encodeBase58 } from './base58.ts'
 import type { Block, Transaction, TxReceipt } from './block.ts'
 import type { RawBlock } from './decode.ts'
-import { hashBytes, sha3OfPair } from './hash.ts'
+import { computePairSha3, hashBytes } from './hash.ts'
 import { headHash, infoForms, type RawHead } from './head.ts'
 import { tryParseJson } from './json.ts'
-import { isShownReceipt, mayHaveLost, receiptHash, uncut } from './receipt-hash.ts'
+import { isShownReceipt, mayHaveLost, receiptHash, restoreCutMessage } from './receipt-hash.ts'
 import { differingField, toHashedTransaction, transactionHash } from './transaction-hash.ts'
 
 /** `rule`: the broken rule, if a caller distinguishes it. */
@@ -146,7 +146,7 @@ export function restoredReceipt(block: Block, index: number): TxReceipt | undefi
   const hash = hashBytes(tx.hash) ?? NOTHING
   const root = hashBytes(block.txReceiptMerkleHash) ?? NOTHING
   const path = merklePath(leaves, index)
-  return uncut(hash, tx.receipt, leaf => isSame(rootOnPath(path, leaf), root))
+  return restoreCutMessage(hash, tx.receipt, leaf => isSame(computeRootOnPath(path, leaf), root))
 }
 
 /** Positions of the receipts that may have lost bytes in the node's JSON. */
@@ -212,7 +212,7 @@ function hashLevel(level: readonly Uint8Array[]): readonly Uint8Array[] {
   const parents: Uint8Array[] = []
   for (let at = 0; at < level.length; at += 2) {
     const left = level[at] ?? new Uint8Array()
-    parents.push(sha3OfPair(left, level[at + 1] ?? left))
+    parents.push(computePairSha3(left, level[at + 1] ?? left))
   }
   return parents
 }
@@ -247,8 +247,8 @@ function merklePath(leaves: readonly Uint8Array[], index: number): MerklePath {
 }
 
 /** The root of the tree with `leaf` at the path's place. */
-const rootOnPath = (path: MerklePath, leaf: Uint8Array): Uint8Array =>
+const computeRootOnPath = (path: MerklePath, leaf: Uint8Array): Uint8Array =>
   path.reduce(
-    (own, { neighbour = own, isLeft }) => (isLeft ? sha3OfPair(neighbour, own) : sha3OfPair(own, neighbour)),
+    (own, { neighbour = own, isLeft }) => (isLeft ? computePairSha3(neighbour, own) : computePairSha3(own, neighbour)),
     leaf,
   )

@@ -61,10 +61,10 @@ export const CONTRACT_AT: ReadonlyMap<string, number> = new Map([
  */
 export function parseDeployedContract(text: string): Deployed | undefined {
   if (text === '') return undefined
-  return text.startsWith('{') ? fromJson(text) : fromProtobuf(Buffer.from(text, 'base64'))
+  return text.startsWith('{') ? parseJsonContract(text) : parseProtobufContract(Buffer.from(text, 'base64'))
 }
 
-function fromJson(text: string): Deployed | undefined {
+function parseJsonContract(text: string): Deployed | undefined {
   const contract = tryParseExact(text)
   if (contract === undefined) return undefined
   const info = field(contract, 'info')
@@ -102,7 +102,7 @@ function listField(value: ExactJson | undefined, name: string): readonly ExactJs
 }
 
 /** Uses the field numbers of go-iost `core/contract/contract.proto`. */
-function fromProtobuf(bytes: Uint8Array): Deployed | undefined {
+function parseProtobufContract(bytes: Uint8Array): Deployed | undefined {
   const contract = protobufFields(bytes)
   if (contract === undefined) return undefined
   const info = protobufFields(getFieldBytes(contract, 2)) ?? []

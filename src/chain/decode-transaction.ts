@@ -4,15 +4,15 @@ import type { Transaction, TxReceipt } from './block.ts'
 import { type Bound, HASH, IN_GENESIS, IN_TRANSACTION, OF_EXECUTION, RECEIPTS, WORD } from './bounds.ts'
 import { compactJson, elementSpans, isCompactForm, memberSpans, type TextSpan } from './json.ts'
 import {
-  asInt64,
-  asObject,
-  bounded,
+  expectInt64,
+  expectObject,
   getOptionalText,
   invalidValue,
   type JsonFields,
   overBound,
   type Path,
   parseAnswer,
+  requireBound,
   requireDecimal,
   requireInt64,
   requireInteger,
@@ -34,7 +34,7 @@ export function decodeWrittenTransaction(
   path: Path,
   data: Bound = IN_GENESIS,
 ): Transaction {
-  asObject(value, path)
+  expectObject(value, path)
   return decodeBodiedTransaction({ value, body: transactionText(text, span, value) }, path, data)
 }
 
@@ -44,7 +44,7 @@ export function decodeBodiedTransaction(
   path: Path,
   data: Bound = IN_GENESIS,
 ): Transaction {
-  const fields = asObject(value, path)
+  const fields = expectObject(value, path)
   const hash = requireText(fields, 'hash', path, HASH)
   const chainId = requireInteger(fields, 'chain_id', path)
   if (chainId < 0) throw invalidValue({ above: path, key: 'chain_id' }, chainId, 'a number from 0')
@@ -62,7 +62,7 @@ export function decodeBodiedTransaction(
     chainId,
     actions: requireList(fields, 'actions', path).map((value, index) => {
       const at = { above: { above: path, key: 'actions' }, key: index }
-      const action = asObject(value, at)
+      const action = expectObject(value, at)
       return {
         contract: requireText(action, 'contract', at),
         actionName: requireText(action, 'action_name', at),
@@ -93,7 +93,7 @@ export const decodeTransaction = (text: string): Transaction =>
 export const decodeAmountLimits = (fields: JsonFields, above: Path): Transaction['amountLimit'] =>
   requireList(fields, 'amount_limit', above).map((value, index) => {
     const path = { above: { above, key: 'amount_limit' }, key: index }
-    const limit = asObject(value, path)
+    const limit = expectObject(value, path)
     return { token: requireText(limit, 'token', path), value: requireText(limit, 'value', path) }
   })
 
@@ -112,7 +112,7 @@ function decodeTxReceipt(
     returns: requireTexts(fields, 'returns', path, OF_EXECUTION),
     receipts: requireList(fields, 'receipts', path, RECEIPTS).map((value, index) => {
       const at = { above: { above: path, key: 'receipts' }, key: index }
-      const receipt = asObject(value, at)
+      const receipt = expectObject(value, at)
       return {
         funcName: requireText(receipt, 'func_name', at),
         content: requireText(receipt, 'content', at, OF_EXECUTION),
@@ -133,11 +133,11 @@ function decodeGasUsage(fields: JsonFields, above: Path): bigint {
 /** A parsed object lists payers such as `12345` first, so the order is taken from the text. */
 function decodeRamUsage(fields: JsonFields, body: string, above: Path): TxReceipt['ramUsage'] {
   const path = { above, key: 'ram_usage' }
-  const usage = asObject(fields['ram_usage'], path)
+  const usage = expectObject(fields['ram_usage'], path)
   const payers = Object.keys(usage)
   if (payers.length > IN_TRANSACTION.most) throw overBound(path, `${payers.length} payers`, IN_TRANSACTION)
-  for (const payer of payers) bounded(payer, path, IN_TRANSACTION)
-  const usedBy = (payer: string) => [payer, asInt64(usage[payer], { above: path, key: payer })] as const
+  for (const payer of payers) requireBound(payer, path, IN_TRANSACTION)
+  const usedBy = (payer: string) => [payer, expectInt64(usage[payer], { above: path, key: payer })] as const
   if (!payers.some(payer => /^[0-9]+$/.test(payer))) return payers.map(usedBy)
   const receipt = memberSpans(body).get('tx_receipt')
   const own = receipt === undefined ? undefined : memberSpans(body, receipt[0]).get('ram_usage')
@@ -151,12 +151,12 @@ function decodeRamUsage(fields: JsonFields, body: string, above: Path): TxReceip
  */
 export function summarizeTransaction(body: string) {
   const path = { key: 'transaction' }
-  const fields = asObject(parseAnswer(body, 'transaction'), path)
+  const fields = expectObject(parseAnswer(body, 'transaction'), path)
   const inReceipt = { above: path, key: 'tx_receipt' }
   const receipt = requireObject(fields, 'tx_receipt', path)
   const actions = requireList(fields, 'actions', path)
   const inFirst = { above: { above: path, key: 'actions' }, key: 0 }
-  const first = actions.length === 0 ? undefined : asObject(actions[0], inFirst)
+  const first = actions.length === 0 ? undefined : expectObject(actions[0], inFirst)
   return {
     publisher: requireText(fields, 'publisher', path),
     statusCode: requireText(receipt, 'status_code', inReceipt, WORD),
@@ -172,43 +172,44 @@ export function summarizeTransaction(body: string) {
 /** Members that a value, or each entry of a list, may have. `undefined`: the member's value is kept as it is. */
 type Shape = { readonly [name: string]: Shape | undefined }
 
-const plain = (...names: readonly string[]): Shape => Object.fromEntries(names.map(name => [name, undefined]))
+const definePlainShape = (...names: readonly string[]): Shape =>
+  Object.fromEntries(names.map(name => [name, undefined]))
 
 /** A transaction of the node's JSON (go-iost rpc/pb, Transaction). */
 const TRANSACTION: Shape = {
-  ...plain('hash', 'time', 'expiration', 'gas_ratio', 'gas_limit', 'delay', 'chain_id'),
-  ...plain('signers', 'publisher', 'referred_tx'),
-  actions: plain('contract', 'action_name', 'data'),
-  amount_limit: plain('token', 'value'),
+  ...definePlainShape('hash', 'time', 'expiration', 'gas_ratio', 'gas_limit', 'delay', 'chain_id'),
+  ...definePlainShape('signers', 'publisher', 'referred_tx'),
+  actions: definePlainShape('contract', 'action_name', 'data'),
+  amount_limit: definePlainShape('token', 'value'),
   tx_receipt: {
-    ...plain('tx_hash', 'gas_usage', 'ram_usage', 'status_code', 'message', 'returns'),
-    receipts: plain('func_name', 'content'),
+    ...definePlainShape('tx_hash', 'gas_usage', 'ram_usage', 'status_code', 'message', 'returns'),
+    receipts: definePlainShape('func_name', 'content'),
   },
 }
 
 /** Whether all members of the value are in the shape, at any depth of the shape. */
-function fits(value: unknown, shape: Shape): boolean {
+function fitsShape(value: unknown, shape: Shape): boolean {
   if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) return value.every(entry => fits(entry, shape))
+  if (Array.isArray(value)) return value.every(entry => fitsShape(entry, shape))
   for (const name in value) {
     if (!Object.hasOwn(shape, name)) return false
     const own = shape[name]
-    if (own !== undefined && !fits((value as Record<string, unknown>)[name], own)) return false
+    if (own !== undefined && !fitsShape((value as Record<string, unknown>)[name], own)) return false
   }
   return true
 }
 
-function written(text: string, span: TextSpan, shape: Shape | undefined): string {
+function writeMember(text: string, span: TextSpan, shape: Shape | undefined): string {
   const first = text[span[0]] ?? ''
   if (first === '[') {
-    const entries = elementSpans(text, span[0]).map(entry => written(text, entry, shape))
+    const entries = elementSpans(text, span[0]).map(entry => writeMember(text, entry, shape))
     return `[${entries.join(',')}]`
   }
   if (first === '{') {
     const members = [...memberSpans(text, span[0])].filter(
       ([name]) => shape === undefined || Object.hasOwn(shape, name),
     )
-    return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${written(text, each, shape?.[name])}`).join(',')}}`
+    return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${writeMember(text, each, shape?.[name])}`).join(',')}}`
   }
   const value = compactJson(text, span)
   // A number has one spelling: no hash covers digits beyond those of a double.
@@ -221,10 +222,10 @@ function written(text: string, span: TextSpan, shape: Shape | undefined): string
  * last of several members with one name, digits beyond a double's.
  */
 function transactionText(text: string, span: TextSpan, value: unknown): string {
-  if (!fits(value, TRANSACTION)) return written(text, span, TRANSACTION)
+  if (!fitsShape(value, TRANSACTION)) return writeMember(text, span, TRANSACTION)
   // Nearly always the node's own text. A new string: a part of the answer would keep all of it in memory.
   const usual = JSON.stringify(value)
   const [from, to] = span
   const isUsual = usual.length === to - from && text.startsWith(usual, from)
-  return isUsual || isCompactForm(usual, text, span) ? usual : written(text, span, TRANSACTION)
+  return isUsual || isCompactForm(usual, text, span) ? usual : writeMember(text, span, TRANSACTION)
 }

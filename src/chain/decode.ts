@@ -4,15 +4,15 @@ import { decodeAmountLimits, decodeWrittenTransaction } from './decode-transacti
 import { decodeRawHead, decodeSignature, type RawHead } from './head.ts'
 import { compactJson, elementSpans, memberSpans, spansInside, type TextSpan } from './json.ts'
 import {
-  asInt64,
-  asObject,
-  bounded,
+  expectInt64,
+  expectObject,
   getOptionalText,
   invalidValue,
   type JsonFields,
   type Path,
   parseAnswer,
   requireBase64,
+  requireBound,
   requireCount,
   requireInt64,
   requireInteger,
@@ -55,9 +55,9 @@ const listElements = (text: string, list: TextSpan | undefined): readonly TextSp
  * irreversible blocks, whatever they used). Throws Failure 'bad_block' with the path, the value and the rule.
  */
 export function decodeBlockAnswer(text: string): { readonly status: BlockStatus; readonly block: Block } {
-  const answer = asObject(parseAnswer(text, 'getBlockByNumber'), { key: 'answer' })
+  const answer = expectObject(parseAnswer(text, 'getBlockByNumber'), { key: 'answer' })
   const path: Path = { key: 'block' }
-  const fields = asObject(answer['block'], path)
+  const fields = expectObject(answer['block'], path)
   const spans = memberSpans(text, memberSpans(text).get('block')?.[0])
   const info = spans.get('info')
   const height = requireCount(fields, 'number', path)
@@ -74,7 +74,7 @@ export function decodeBlockAnswer(text: string): { readonly status: BlockStatus;
     info:
       info === undefined || fields['info'] === null
         ? '{}'
-        : bounded(compactJson(text, info), { above: path, key: 'info' }, INFO),
+        : requireBound(compactJson(text, info), { above: path, key: 'info' }, INFO),
     origInfo: getOptionalText(fields, 'orig_info', path, INFO),
     transactions: decodeTransactions(
       // The value must be a list before its elements are located.
@@ -98,15 +98,15 @@ export type BlockTransactions = {
 
 /** Decodes the answer of getBlockTxsByContract, in the node's order. Throws Failure 'bad_block'. */
 export function decodeBlockTransactions(text: string): readonly BlockTransactions[] {
-  const answer = asObject(parseAnswer(text, 'getBlockTxsByContract'), { key: 'answer' })
+  const answer = expectObject(parseAnswer(text, 'getBlockTxsByContract'), { key: 'answer' })
   const above: Path = { key: 'blocktx_list' }
   const list = requireList(answer, 'blocktx_list', { key: 'answer' }).map((value, index) => {
     const path: Path = { above, key: index }
-    const fields = asObject(value, path)
+    const fields = expectObject(value, path)
     return { path, fields, values: requireList(fields, 'tx_list', path) }
   })
   const spans =
-    spansByPass(text, answer, list) ??
+    findSpansInOnePass(text, answer, list) ??
     listElements(text, memberSpans(text).get('blocktx_list')).map(([start]) =>
       listElements(text, memberSpans(text, start).get('tx_list')),
     )
@@ -124,7 +124,7 @@ const MEMBERS: ReadonlySet<string> = new Set(['status', 'block_number', 'tx_list
  * Positions of the transactions of each block in a bulk answer, found in one pass. undefined if another value
  * may be nested as deep: a member that nodes do not return, or a repeated one.
  */
-function spansByPass(
+function findSpansInOnePass(
   text: string,
   answer: JsonFields,
   lists: readonly { readonly fields: JsonFields; readonly values: readonly unknown[] }[],
@@ -145,7 +145,7 @@ function spansByPass(
 /** Decodes the answer of getChainInfo. Throws Failure 'bad_block'. */
 export function decodeChainInfo(text: string) {
   const path: Path = { key: 'chain_info' }
-  const fields = asObject(parseAnswer(text, 'getChainInfo'), path)
+  const fields = expectObject(parseAnswer(text, 'getChainInfo'), path)
   return {
     chainId: requireInteger(fields, 'chain_id', path),
     netName: requireText(fields, 'net_name', path, WORD),
@@ -161,14 +161,14 @@ export function decodeChainInfo(text: string) {
 /** Decodes the answer of getContract, without the code. Throws Failure 'bad_block'. */
 export function decodeContract(text: string): ContractCode {
   const path: Path = { key: 'contract' }
-  const fields = asObject(parseAnswer(text, 'getContract'), path)
+  const fields = expectObject(parseAnswer(text, 'getContract'), path)
   return {
     id: requireText(fields, 'id', path),
     language: requireText(fields, 'language', path),
     version: requireText(fields, 'version', path),
     abis: requireList(fields, 'abis', path).map((value, index) => {
       const at: Path = { above: { above: path, key: 'abis' }, key: index }
-      const abi = asObject(value, at)
+      const abi = expectObject(value, at)
       return {
         name: requireText(abi, 'name', at),
         args: requireTexts(abi, 'args', at),
@@ -181,14 +181,14 @@ export function decodeContract(text: string): ContractCode {
 /** Decodes the answer of listContractStorage. Throws Failure 'bad_block'. */
 export function decodeStorage(text: string) {
   const path: Path = { key: 'storage' }
-  const fields = asObject(parseAnswer(text, 'listContractStorage'), path)
+  const fields = expectObject(parseAnswer(text, 'listContractStorage'), path)
   const above: Path = { above: path, key: 'datas' }
   return {
     height: requireCount(fields, 'block_number', path),
     hash: requireText(fields, 'block_hash', path, HASH),
     rows: requireList(fields, 'datas', path).map((value, index) => {
       const at: Path = { above, key: index }
-      const row = asObject(value, at)
+      const row = expectObject(value, at)
       return [requireText(row, 'key', at), requireText(row, 'value', at, STORED)] as const
     }),
   } as const
@@ -213,7 +213,7 @@ export const decodeReceipts = ({ receipts }: RawBlock, positions: readonly numbe
 
 /** Decodes the answer of getRawBlockByNumber/N/true. Throws Failure 'bad_block'. */
 export function decodeRawBlock(text: string): RawBlock {
-  const answer = asObject(parseAnswer(text, 'getRawBlockByNumber'), { key: 'answer' })
+  const answer = expectObject(parseAnswer(text, 'getRawBlockByNumber'), { key: 'answer' })
   const path: Path = { key: 'block' }
   const block = requireObject(answer, 'block', { key: 'answer' })
   return {
@@ -228,7 +228,7 @@ export function decodeRawBlock(text: string): RawBlock {
 }
 
 function decodeRawTransaction(value: unknown, path: Path): HashedTransaction {
-  const fields = asObject(value, path)
+  const fields = expectObject(value, path)
   const each = <T>(key: string, read: (entry: unknown, at: Path) => T): readonly T[] =>
     requireList(fields, key, path).map((entry, index) => read(entry, { above: { above: path, key }, key: index }))
   return {
@@ -241,7 +241,7 @@ function decodeRawTransaction(value: unknown, path: Path): HashedTransaction {
     reserved: requireBase64(fields, 'reserved', path),
     signers: requireTexts(fields, 'signers', path),
     actions: each('actions', (entry, at) => {
-      const action = asObject(entry, at)
+      const action = expectObject(entry, at)
       return {
         contract: requireText(action, 'contract', at),
         actionName: requireText(action, 'actionName', at),
@@ -249,7 +249,7 @@ function decodeRawTransaction(value: unknown, path: Path): HashedTransaction {
       }
     }),
     amountLimit: each('amountLimit', (entry, at) => {
-      const limit = asObject(entry, at)
+      const limit = expectObject(entry, at)
       return { token: requireText(limit, 'token', at), value: requireText(limit, 'val', at) }
     }),
     signs: each('signs', decodeSignature),
@@ -260,20 +260,20 @@ function decodeRawTransaction(value: unknown, path: Path): HashedTransaction {
 }
 
 function decodeRawReceipt(value: unknown, path: Path): TxReceipt {
-  const fields = asObject(value, path)
+  const fields = expectObject(value, path)
   const status = requireObject(fields, 'status', path)
-  const usage = asObject(fields['ramUsage'], { above: path, key: 'ramUsage' })
+  const usage = expectObject(fields['ramUsage'], { above: path, key: 'ramUsage' })
   return {
     gasUsage: requireInt64(fields, 'gasUsage', path),
     ramUsage: Object.entries(usage).map(
-      ([payer, bytes]) => [payer, asInt64(bytes, { above: path, key: 'ramUsage' })] as const,
+      ([payer, bytes]) => [payer, expectInt64(bytes, { above: path, key: 'ramUsage' })] as const,
     ),
     statusCode: statusName(requireInteger(status, 'code', { above: path, key: 'status' })),
     message: requireText(status, 'message', { above: path, key: 'status' }, OF_EXECUTION),
     returns: requireTexts(fields, 'returns', path, OF_EXECUTION),
     receipts: requireList(fields, 'receipts', path, RECEIPTS).map((entry, index) => {
       const at: Path = { above: { above: path, key: 'receipts' }, key: index }
-      const receipt = asObject(entry, at)
+      const receipt = expectObject(entry, at)
       return {
         funcName: requireText(receipt, 'funcName', at),
         content: requireText(receipt, 'content', at, OF_EXECUTION),

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { action, chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import type { Block } from './block.ts'
-import { argumentsAsRead, listUnknownContracts } from './effects.ts'
+import { listUnknownContracts, parseChainArguments } from './effects.ts'
 import { Exact } from './json.ts'
 
 test.each([
@@ -21,14 +21,14 @@ test.each([
   ['["a" ,]', ['a']],
   ['["a"] x,]', ['a']],
 ] as const)('argumentsAsRead: %s is a list', (data, read) => {
-  expect(argumentsAsRead(data)).toEqual(read as never)
+  expect(parseChainArguments(data)).toEqual(read as never)
 })
 
 test.each([
   ...['', 'x["a"]', '{"a":1}', '{"a":1}["a"]', '"["', '["a"', '["a', '["a",] ', '["a",,]', '\ufeff["a"]', '[01]'],
   ...["['a']", '["\n"]', ',]', ']', '"\\"'],
 ])('argumentsAsRead: %j begins with no list', data => {
-  expect(argumentsAsRead(data)).toBeUndefined()
+  expect(parseChainArguments(data)).toBeUndefined()
 })
 
 const unknownIn = (...transactions: readonly ReturnType<typeof transaction>[]): readonly string[] =>

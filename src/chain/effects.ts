@@ -1,5 +1,5 @@
 import type { Action, Block, Transaction } from './block.ts'
-import { afterValue, type ExactJson, tryParseExact } from './json.ts'
+import { type ExactJson, skipValue, tryParseExact } from './json.ts'
 import { isSystemContract, toContractId } from './names.ts'
 
 /**
@@ -8,11 +8,11 @@ import { isSystemContract, toContractId } from './names.ts'
  * that ends the text (go-iost `vm/monitor.go` UnmarshalArgs; NewJson of go-simplejson decodes one value of a stream).
  * Lone surrogates in an argument are replaced, as Go does.
  */
-export function argumentsAsRead(data: string): readonly ExactJson[] | undefined {
+export function parseChainArguments(data: string): readonly ExactJson[] | undefined {
   let args = tryParseExact(data)
   if (args === undefined) {
     const text = data.endsWith(',]') ? `${data.slice(0, -2)}]` : data
-    args = tryParseExact(text.slice(0, afterValue(text)))
+    args = tryParseExact(text.slice(0, skipValue(text)))
   }
   if (!Array.isArray(args)) return undefined
   // Only an escape can write a lone surrogate.
@@ -43,7 +43,7 @@ export const isMovement = (contract: string, name: string): boolean =>
  * Contract and function in a receipt's `func_name`, such as `token.iost/transfer`: the parts before and after
  * the first `/`. Without a `/` the function is empty.
  */
-export function partsOfFuncName(funcName: string): { readonly contract: string; readonly name: string } {
+export function splitFuncName(funcName: string): { readonly contract: string; readonly name: string } {
   const slash = funcName.indexOf('/')
   return slash < 0
     ? { contract: funcName, name: '' }
@@ -57,7 +57,7 @@ export function partsOfFuncName(funcName: string): { readonly contract: string; 
 function findInstalledContract({ contract, actionName, data }: Action, height: number): string | undefined {
   const isUpdate = actionName === 'updateNativeCode'
   if (contract !== 'system.iost' || !(isUpdate || (actionName === 'initSetCode' && height === 0))) return undefined
-  const [id, version] = argumentsAsRead(data) ?? []
+  const [id, version] = parseChainArguments(data) ?? []
   return typeof id !== 'string' || (isUpdate && version === '') ? undefined : id
 }
 
@@ -144,13 +144,13 @@ export const namesKeySilently = ({ transactions }: Pick<Block, 'transactions'>):
           contract === CONTRACT &&
           KEYS.has(actionName) &&
           !tx.receipt.receipts.some(
-            ({ funcName, content }) => funcName === `${PREFIX}${actionName}` && sameParties(content, data),
+            ({ funcName, content }) => funcName === `${PREFIX}${actionName}` && hasSameParties(content, data),
           ),
       ),
   )
 
-function sameParties(content: string, data: string): boolean {
-  const [account, key] = argumentsAsRead(content) ?? []
-  const [ofAccount, ofKey] = argumentsAsRead(data) ?? []
+function hasSameParties(content: string, data: string): boolean {
+  const [account, key] = parseChainArguments(content) ?? []
+  const [ofAccount, ofKey] = parseChainArguments(data) ?? []
   return typeof account === 'string' && account === ofAccount && key === ofKey
 }

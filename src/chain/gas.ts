@@ -63,4 +63,4 @@ export function computeGas(state: GasState, time: bigint): bigint {
 const reportedGas = (stored: bigint): bigint => stored / 10n ** BigInt(STORED_GAS_SCALE - GAS_SCALE)
 
 /** Gas × 100 as it is stored: × 1000. */
-export const storedGas = (gas: bigint): bigint => gas * 10n ** BigInt(STORED_GAS_SCALE - GAS_SCALE)
+export const toStoredGas = (gas: bigint): bigint => gas * 10n ** BigInt(STORED_GAS_SCALE - GAS_SCALE)

@@ -40,7 +40,7 @@ export function sha3(bytes: Uint8Array): Uint8Array {
 const pair = new Uint8Array(2 * HASH_BYTES)
 
 /** SHA3-256 of two hashes, concatenated. */
-export function sha3OfPair(left: Uint8Array, right: Uint8Array): Uint8Array {
+export function computePairSha3(left: Uint8Array, right: Uint8Array): Uint8Array {
   if (left.length !== HASH_BYTES || right.length !== HASH_BYTES) return sha3(Buffer.concat([left, right]))
   pair.set(left)
   pair.set(right, HASH_BYTES)

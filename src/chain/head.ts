@@ -6,7 +6,7 @@ import { HASH, INFO, PUBLIC_KEY, SIGNATURE } from './bounds.ts'
 import { hashSimple } from './hash.ts'
 import { tryParseJson } from './json.ts'
 import {
-  asObject,
+  expectObject,
   type JsonFields,
   type Path,
   parseAnswer,
@@ -35,7 +35,7 @@ export type RawHead = {
 
 /** Decodes the answer of getBlockHeaderByRange. Throws Failure 'bad_block'. */
 export function decodeRawHeads(text: string): readonly RawHead[] {
-  const answer = asObject(parseAnswer(text, 'getBlockHeaderByRange'), { key: 'answer' })
+  const answer = expectObject(parseAnswer(text, 'getBlockHeaderByRange'), { key: 'answer' })
   return requireList(answer, 'block_list', { key: 'answer' }).map((value, index) =>
     decodeRawHead(value, { above: { key: 'block_list' }, key: index }),
   )
@@ -43,7 +43,7 @@ export function decodeRawHeads(text: string): readonly RawHead[] {
 
 /** The head of a block in its storage form (`{head, sign, …}`). Throws Failure 'bad_block'. */
 export function decodeRawHead(value: unknown, above: Path): RawHead {
-  const block = asObject(value, above)
+  const block = expectObject(value, above)
   const path: Path = { above, key: 'head' }
   const fields = requireObject(block, 'head', above)
   return {
@@ -131,7 +131,7 @@ const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
 /** Parses `{algorithm, sig, pubKey}`. Throws Failure 'bad_block'. */
 export function decodeSignature(value: unknown, path: Path): Signature {
-  const fields: JsonFields = asObject(value, path)
+  const fields: JsonFields = expectObject(value, path)
   return {
     algorithm: requireInteger(fields, 'algorithm', path),
     sig: requireBase64(fields, 'sig', path, SIGNATURE),

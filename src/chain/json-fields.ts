@@ -22,7 +22,7 @@ function pathText(path: Path): string {
   return typeof path.key === 'number' ? `${pathText(path.above)}${own}` : `${pathText(path.above)}.${own}`
 }
 
-function shown(value: unknown): string {
+function quoteValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   const text = JSON.stringify(typeof value === 'string' ? value.slice(0, SHOWN) : value)
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
@@ -30,14 +30,14 @@ function shown(value: unknown): string {
 
 /** The Failure for an invalid value: `block.number: "x" is not …`. */
 export const invalidValue = (path: Path, value: unknown, rule: string): Failure =>
-  new Failure('bad_block', `${pathText(path)}: ${shown(value)} is not ${rule}.`)
+  new Failure('bad_block', `${pathText(path)}: ${quoteValue(value)} is not ${rule}.`)
 
 /** The Failure for a value over its bound: `block.version: 10000000 characters are more than 20: …`. */
 export const overBound = (path: Path, found: string, { most, rule }: Bound): Failure =>
   new Failure('bad_block', `${pathText(path)}: ${found} are more than ${most}: ${rule}.`)
 
 /** Returns the text. Throws Failure 'bad_block' when it is longer than the bound. */
-export function bounded(text: string, path: Path, bound: Bound): string {
+export function requireBound(text: string, path: Path, bound: Bound): string {
   if (text.length > bound.most) throw overBound(path, `${text.length} characters`, bound)
   return text
 }
@@ -70,13 +70,13 @@ export function parseAnswer(text: string, name: string): unknown {
   }
 }
 
-export function asObject(value: unknown, path: Path): JsonFields {
+export function expectObject(value: unknown, path: Path): JsonFields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidValue(path, value, 'an object')
   return value as JsonFields
 }
 
 export const requireObject = (fields: JsonFields, key: string, above: Path): JsonFields =>
-  asObject(fields[key], { above, key })
+  expectObject(fields[key], { above, key })
 
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
 export function requireList(
@@ -95,7 +95,7 @@ export function requireList(
 export function requireText(fields: JsonFields, key: string, above: Path, bound: Bound = IN_TRANSACTION): string {
   const value = fields[key]
   if (typeof value !== 'string') throw invalidValue({ above, key }, value, 'a text')
-  return value.length > bound.most ? bounded(value, { above, key }, bound) : value
+  return value.length > bound.most ? requireBound(value, { above, key }, bound) : value
 }
 
 /** A text that some versions of nodes leave out. */
@@ -114,13 +114,13 @@ export function requireTexts(
   list.forEach((value, index) => {
     const path = { above: { above, key }, key: index }
     if (typeof value !== 'string') throw invalidValue(path, value, 'a text')
-    bounded(value, path, bound)
+    requireBound(value, path, bound)
   })
   return list as readonly string[]
 }
 
 /** An int64: the node writes it as a string of digits, never as a number. */
-export function asInt64(value: unknown, path: Path): bigint {
+export function expectInt64(value: unknown, path: Path): bigint {
   if (typeof value === 'string' && value.length > INT64.most) throw overBound(path, `${value.length} characters`, INT64)
   if (typeof value !== 'string' || !INTEGER.test(value)) throw invalidValue(path, value, 'an integer in a string')
   const integer = BigInt(value)
@@ -130,7 +130,7 @@ export function asInt64(value: unknown, path: Path): bigint {
 
 export function requireInt64(fields: JsonFields, key: string, above: Path): bigint {
   const value = fields[key]
-  return asInt64(value, { above, key })
+  return expectInt64(value, { above, key })
 }
 
 /** An int64 that counts something: 0 … 2^53 − 1. */

@@ -95,13 +95,13 @@ function parseKeepingDigits(text: string): ExactJson {
     const letter = text.charCodeAt(at)
     end = at + 1
     if (letter === QUOTE) {
-      end = afterString(text, at)
+      end = skipString(text, at)
       value.putText(JSON.parse(text.slice(at, end)) as string)
     } else if (letter === OPEN_LIST) value.begin([])
     else if (letter === OPEN_OBJECT) value.begin({})
     else if (letter === CLOSE_LIST || letter === CLOSE_OBJECT) value.end()
     else if (letter > SPACE && letter !== COMMA && letter !== COLON) {
-      end = afterValue(text, at)
+      end = skipValue(text, at)
       value.put(parseLiteral(text.slice(at, end)))
     }
   }
@@ -252,14 +252,14 @@ export function writeJson(value: unknown, options: WriteOptions = {}): string {
 /** The position of a value in a text: [from, to). */
 export type TextSpan = readonly [from: number, to: number]
 
-function afterSpace(text: string, at: number): number {
+function skipSpace(text: string, at: number): number {
   let next = at
   while (text.charCodeAt(next) <= SPACE) next += 1
   return next
 }
 
 /** `at` is the opening quote; returns the position after the closing one, or the end of a text without one. */
-function afterString(text: string, at: number): number {
+function skipString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0
     while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1
@@ -285,7 +285,7 @@ export function measureJson(text: string): JsonShape {
     const letter = text.charCodeAt(at)
     if (letter === QUOTE) {
       parts += 1
-      at = afterString(text, at) - 1
+      at = skipString(text, at) - 1
     } else if (letter === OPEN_OBJECT || letter === OPEN_LIST) {
       parts += 1
       depth += 1
@@ -298,12 +298,12 @@ export function measureJson(text: string): JsonShape {
 
 /** The position after the value at `from`, which space may precede. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: every letter of every block passes here once; a call for each would slow loading.
-export function afterValue(text: string, from = 0): number {
+export function skipValue(text: string, from = 0): number {
   let depth = 0
-  for (let at = afterSpace(text, from); at < text.length; ) {
+  for (let at = skipSpace(text, from); at < text.length; ) {
     const letter = text.charCodeAt(at)
     if (letter === QUOTE) {
-      at = afterString(text, at)
+      at = skipString(text, at)
       if (depth === 0) return at
       continue
     }
@@ -321,16 +321,16 @@ export function afterValue(text: string, from = 0): number {
 /** Positions of the members of the object at `from`, as written; of a repeated key the last, like JSON.parse. */
 export function memberSpans(text: string, from = 0): ReadonlyMap<string, TextSpan> {
   const members = new Map<string, TextSpan>()
-  let at = afterSpace(text, afterSpace(text, from) + 1)
+  let at = skipSpace(text, skipSpace(text, from) + 1)
   while (text.charCodeAt(at) === QUOTE) {
-    const keyEnd = afterString(text, at)
+    const keyEnd = skipString(text, at)
     const key = JSON.parse(text.slice(at, keyEnd)) as string
     // The key is followed by a colon, with or without space around it.
-    const start = afterSpace(text, afterSpace(text, keyEnd) + 1)
-    const end = afterValue(text, start)
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1)
+    const end = skipValue(text, start)
     members.set(key, [start, end])
-    at = afterSpace(text, end)
-    if (text.charCodeAt(at) === COMMA) at = afterSpace(text, at + 1)
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
   }
   return members
 }
@@ -338,12 +338,12 @@ export function memberSpans(text: string, from = 0): ReadonlyMap<string, TextSpa
 /** Positions of the elements of the list at `from`. */
 export function elementSpans(text: string, from = 0): readonly TextSpan[] {
   const elements: TextSpan[] = []
-  let at = afterSpace(text, afterSpace(text, from) + 1)
+  let at = skipSpace(text, skipSpace(text, from) + 1)
   while (at < text.length && text.charCodeAt(at) !== CLOSE_LIST) {
-    const end = afterValue(text, at)
+    const end = skipValue(text, at)
     elements.push([at, end])
-    at = afterSpace(text, end)
-    if (text.charCodeAt(at) === COMMA) at = afterSpace(text, at + 1)
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1)
   }
   return elements
 }
@@ -355,7 +355,7 @@ export function spansInside(text: string, inside: number): readonly TextSpan[] {
   let start = 0
   for (let at = 0; at < text.length; at += 1) {
     const letter = text.charCodeAt(at)
-    if (letter === QUOTE) at = afterString(text, at) - 1
+    if (letter === QUOTE) at = skipString(text, at) - 1
     else if (letter === OPEN_OBJECT || letter === OPEN_LIST) {
       if (depth === inside) start = at
       depth += 1
@@ -374,10 +374,10 @@ export function compactJson(text: string, [from, to]: TextSpan = [0, text.length
   let start = from
   for (let at = from; at < to; ) {
     const letter = text.charCodeAt(at)
-    if (letter === QUOTE) at = afterString(text, at)
+    if (letter === QUOTE) at = skipString(text, at)
     else if (letter <= SPACE) {
       pieces.push(text.slice(start, at))
-      at = afterSpace(text, at)
+      at = skipSpace(text, at)
       start = at
     } else at += 1
   }

@@ -18,7 +18,7 @@ const STATUS_CODES: readonly string[] = [
 export const statusName = (code: number): string => STATUS_CODES[code] ?? ''
 
 /** Compares texts by their UTF-8 bytes. Without surrogates this is the order of their characters. */
-function byBytes(a: string, b: string): number {
+function compareBytes(a: string, b: string): number {
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   if (a === b) return 0
   return a < b ? -1 : 1
@@ -27,7 +27,7 @@ const SURROGATE = /[\ud800-\udfff]/
 
 /**
  * Hash of a transaction's receipt (go-iost core/tx, TxReceipt.ToBytes): a leaf of the block's receipt tree.
- * `txHash`: the hash of the transaction, as bytes. Lone surrogates stand for bytes (`bytesOfText`).
+ * `txHash`: the hash of the transaction, as bytes. Lone surrogates stand for bytes (`encodeChainText`).
  * undefined: the chain does not have the status.
  */
 export function receiptHash(txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined {
@@ -41,17 +41,18 @@ const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
 function listHashedParts(txHash: Uint8Array, receipt: TxReceipt): Parameters<typeof encodeSimple>[0] | undefined {
   const code = STATUS_CODES.indexOf(receipt.statusCode)
   if (code < 0) return undefined
-  const ram = receipt.ramUsage.length < 2 ? receipt.ramUsage : [...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b))
+  const ram =
+    receipt.ramUsage.length < 2 ? receipt.ramUsage : [...receipt.ramUsage].sort(([a], [b]) => compareBytes(a, b))
   return [
     txHash,
     receipt.gasUsage,
-    [code, bytesOfText(receipt.message)],
+    [code, encodeChainText(receipt.message)],
     ram.length,
     ...ram.flat(),
     receipt.returns.length,
-    ...receipt.returns.map(bytesOfText),
+    ...receipt.returns.map(encodeChainText),
     receipt.receipts.length,
-    ...receipt.receipts.map(({ funcName, content }) => [bytesOfText(funcName), bytesOfText(content)]),
+    ...receipt.receipts.map(({ funcName, content }) => [encodeChainText(funcName), encodeChainText(content)]),
   ]
 }
 
@@ -69,7 +70,8 @@ export const mayHaveLost = (receipt: TxReceipt): boolean =>
 /** Whether a receipt in the node's JSON equals `whole` except for lost bytes. */
 export function isShownReceipt(shown: TxReceipt, whole: TxReceipt): boolean {
   const [texts, wholes] = [listHashedTexts(shown), listHashedTexts(whole)]
-  const ram = (receipt: TxReceipt): string => String([...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b)).flat())
+  const ram = (receipt: TxReceipt): string =>
+    String([...receipt.ramUsage].sort(([a], [b]) => compareBytes(a, b)).flat())
   return (
     shown.gasUsage === whole.gasUsage &&
     shown.statusCode === whole.statusCode &&
@@ -97,7 +99,7 @@ function letterLength(first: number): number {
   return first < 0xf5 ? 4 : 0
 }
 
-function decoded(bytes: Uint8Array): string | undefined {
+function decodeStrictly(bytes: Uint8Array): string | undefined {
   try {
     return strict.decode(bytes)
   } catch {
@@ -106,22 +108,22 @@ function decoded(bytes: Uint8Array): string | undefined {
 }
 
 /** Bytes as text; bytes that are not UTF-8 become lone surrogates. */
-export function textOfBytes(bytes: Uint8Array): string {
-  const whole = decoded(bytes)
+export function decodeChainText(bytes: Uint8Array): string {
+  const whole = decodeStrictly(bytes)
   if (whole !== undefined) return whole
   let text = ''
   for (let at = 0; at < bytes.length; ) {
     const first = bytes[at] ?? 0
     const length = letterLength(first)
-    const letter = length === 0 ? undefined : decoded(bytes.subarray(at, at + length))
+    const letter = length === 0 ? undefined : decodeStrictly(bytes.subarray(at, at + length))
     text += letter ?? String.fromCharCode(BYTES + first)
     at += letter === undefined ? 1 : length
   }
   return text
 }
 
-/** The inverse of `textOfBytes`; a well-formed text is returned unchanged. */
-function bytesOfText(text: string): Uint8Array | string {
+/** The inverse of `decodeChainText`; a well-formed text is returned unchanged. */
+function encodeChainText(text: string): Uint8Array | string {
   if (text.isWellFormed() || !LONE.test(text)) return text
   return Buffer.concat(
     [...text].map(letter => {
@@ -148,11 +150,11 @@ const CUT = /\ufffd{1,3}$/
  */
 const MAX_HASHED = 64 * 1024 * 1024
 
-const range = (from: number, to: number): readonly number[] =>
+const listNumbers = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at)
 /** First bytes of characters of two, three and four bytes, and their continuation bytes. */
-const FIRST = { two: range(0xc2, 0xdf), three: range(0xe0, 0xef), four: range(0xf0, 0xf4) }
-const NEXT = range(0x80, 0xbf)
+const FIRST = { two: listNumbers(0xc2, 0xdf), three: listNumbers(0xe0, 0xef), four: listNumbers(0xf0, 0xf4) }
+const NEXT = listNumbers(0x80, 0xbf)
 
 /** The bytes that a cut may leave of a character, by position, for beginnings of one, two and three bytes. */
 const BEGINNINGS: readonly (readonly (readonly number[])[])[] = [
@@ -162,16 +164,16 @@ const BEGINNINGS: readonly (readonly (readonly number[])[])[] = [
 ]
 
 /** Every sequence with one of the bytes for each position. */
-const sequences = function* ([first, ...rest]: readonly (readonly number[])[]): Generator<readonly number[]> {
+const listSequences = function* ([first, ...rest]: readonly (readonly number[])[]): Generator<readonly number[]> {
   if (first === undefined) yield []
-  else for (const byte of first) for (const more of sequences(rest)) yield [byte, ...more]
+  else for (const byte of first) for (const more of listSequences(rest)) yield [byte, ...more]
 }
 
 /**
  * Restores the bytes that were cut off the message within its last character, the only way in which nodes of the chain
  * lose bytes. `fits` tests a leaf of the receipt tree. undefined: no bytes fit, or the search would take too long.
  */
-export function uncut(
+export function restoreCutMessage(
   txHash: Uint8Array,
   receipt: TxReceipt,
   fits: (leaf: Uint8Array) => boolean,
@@ -187,7 +189,7 @@ export function uncut(
     const parts = listHashedParts(txHash, { ...receipt, message: messageOf(NEXT.slice(0, length)) })
     if (parts === undefined) return undefined
     const bytes = encodeSimple(parts)
-    for (const end of sequences(BEGINNINGS[length - 1] ?? [[]])) {
+    for (const end of listSequences(BEGINNINGS[length - 1] ?? [[]])) {
       budget -= bytes.length
       if (budget < 0) return undefined
       bytes.set(end, at)

@@ -1,6 +1,6 @@
-import { IOST_DECIMALS, unitsAsRead, unitsRounded } from './amount.ts'
+import { IOST_DECIMALS, parseUnitsLeniently, parseUnitsRounded } from './amount.ts'
 import type { Action, Receipt, Transaction } from './block.ts'
-import { argumentsAsRead, partsOfFuncName } from './effects.ts'
+import { parseChainArguments, splitFuncName } from './effects.ts'
 import { type ExactJson, writeJson } from './json.ts'
 
 const NAMES: ReadonlySet<string> = new Set(['vote', 'unvote', 'voteFor'])
@@ -11,7 +11,7 @@ const NAMES: ReadonlySet<string> = new Set(['vote', 'unvote', 'voteFor'])
  */
 export function directVote(action: Action): { readonly name: string; readonly args: readonly ExactJson[] } | undefined {
   if (action.contract !== 'vote.iost' || !NAMES.has(action.actionName)) return undefined
-  const [vote, ...args] = argumentsAsRead(action.data) ?? []
+  const [vote, ...args] = parseChainArguments(action.data) ?? []
   // The vote for producers is the first one that genesis makes (`config/genesis/contract/vote_producer.js` _initVote).
   return vote === '1' ? { name: action.actionName, args } : undefined
 }
@@ -34,7 +34,7 @@ export const gainedCoefficient = (amount: bigint, votes: bigint): bigint => (vot
 export const candidateVotes = (votes: bigint): bigint => (votes < CANDIDATE_VOTES ? 0n : votes)
 
 /** The payable part of earnings, in 10^-8 IOST; further digits are cut off. */
-export const payable = (earned: bigint): bigint => earned / ONE
+export const roundPayable = (earned: bigint): bigint => earned / ONE
 
 /** Contracts that hold votes and pledges, which still belong to the account. */
 export const STAKE_KEEPERS: ReadonlySet<string> = new Set(['vote.iost', 'gas.iost'])
@@ -54,7 +54,7 @@ export function findStakes(
 ): (row: { readonly index: number; readonly receipt?: number | undefined }) => boolean {
   const stakes = stakePositions(tx)
   if (stakes.size === 0) return () => false
-  const owned = ownReceipts(tx)
+  const owned = matchOwnReceipts(tx)
   return ({ index, receipt }) => stakes.has(receipt ?? owned.get(index) ?? -1)
 }
 
@@ -69,7 +69,7 @@ function stakePositions(tx: Transaction): ReadonlySet<number> {
   for (const [at, receipt] of receipts.entries()) {
     const moved = readMovement(receipt)
     const next = receipts[at + 1]
-    const stake = next && readStake(next.funcName, argumentsAsRead(next.content))
+    const stake = next && readStake(next.funcName, parseChainArguments(next.content))
     const isStake = moved !== undefined && stake?.from === moved.from && stake.to === moved.to
     if (moved !== undefined && (isStake || silent.has(stakeText(moved)))) positions.add(at)
   }
@@ -80,12 +80,12 @@ function stakePositions(tx: Transaction): ReadonlySet<number> {
 function readSilentVote(action: Action): Staked | readonly [] {
   const vote = directVote(action)
   if (vote === undefined && action.contract !== VOTE_PRODUCER) return []
-  return readStake(`${VOTE_PRODUCER}/${action.actionName}`, vote?.args ?? argumentsAsRead(action.data)) ?? []
+  return readStake(`${VOTE_PRODUCER}/${action.actionName}`, vote?.args ?? parseChainArguments(action.data)) ?? []
 }
 
 function readMovement({ funcName, content }: Receipt): Staked | undefined {
   if (funcName !== 'token.iost/transfer' && funcName !== 'token.iost/transferFreeze') return undefined
-  const [token, from, to, amount] = argumentsAsRead(content) ?? []
+  const [token, from, to, amount] = parseChainArguments(content) ?? []
   return token === 'iost' ? parseStake(from, to, amount) : undefined
 }
 
@@ -116,16 +116,16 @@ function parseStake(...[from, to, amount]: readonly (ExactJson | undefined)[]): 
 }
 
 function stakeText({ from, to, amount }: Staked): string {
-  return JSON.stringify([from, to, String(unitsRounded(amount, IOST_DECIMALS))])
+  return JSON.stringify([from, to, String(parseUnitsRounded(amount, IOST_DECIMALS))])
 }
 
 function isVoteReceipt({ funcName }: Receipt): boolean {
-  const { contract, name } = partsOfFuncName(funcName)
+  const { contract, name } = splitFuncName(funcName)
   return contract === VOTE_PRODUCER && NAMES.has(name)
 }
 
 /** The receipts of actions that are themselves transfers of IOST. Equal receipts belong to equal actions in order. */
-function ownReceipts({ actions, receipt }: Transaction): ReadonlyMap<number, number> {
+function matchOwnReceipts({ actions, receipt }: Transaction): ReadonlyMap<number, number> {
   const positions = new Map<string, number[]>()
   for (const [at, { funcName, content }] of receipt.receipts.entries()) {
     const text = transferText(funcName, content)
@@ -144,9 +144,9 @@ function ownReceipts({ actions, receipt }: Transaction): ReadonlyMap<number, num
 /** A text that is equal for equal transfers of IOST; undefined: it is no such transfer. */
 function transferText(funcName: string, data: string): string | undefined {
   if (funcName !== 'token.iost/transfer') return undefined
-  const args = argumentsAsRead(data) ?? []
+  const args = parseChainArguments(data) ?? []
   const amount = args[3]
   return args[0] === 'iost' && typeof amount === 'string'
-    ? writeJson(args.with(3, String(unitsAsRead(amount, IOST_DECIMALS))))
+    ? writeJson(args.with(3, String(parseUnitsLeniently(amount, IOST_DECIMALS))))
     : undefined
 }

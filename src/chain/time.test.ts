@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { dayOfDate, exactIso, formatDate, fromIso, highestPossible, toDay, toIso } from './time.ts'
+import { exactIso, formatDate, highestPossible, parseDay, parseIso, toDay, toIso } from './time.ts'
 
 test.each<readonly [bigint, string]>([
   [0n, '1970-01-01T00:00:00.000Z'],
@@ -32,7 +32,7 @@ test.each([
   [-62167219200000000000n, '0000-01-01T00:00:00Z'],
 ] as const)('exactIso: %p ns has as many fractional digits as it needs', (ns, iso) => {
   expect(exactIso(ns)).toBe(iso)
-  expect(fromIso(iso)?.first).toBe(ns)
+  expect(parseIso(iso)?.first).toBe(ns)
 })
 
 test.each<readonly [string, bigint, bigint]>([
@@ -48,7 +48,7 @@ test.each<readonly [string, bigint, bigint]>([
   ['0000-01-01T00:00:00Z', -62167219200000000000n, -62167219199000000001n],
   ['9999-12-31T23:59:59.999Z', 253402300799999000000n, 253402300799999999999n],
 ])('fromIso: %p covers the whole of its last given unit', (iso, first, last) => {
-  expect(fromIso(iso)).toEqual({ first, last })
+  expect(parseIso(iso)).toEqual({ first, last })
 })
 
 test('fromIso: other texts are no times', () => {
@@ -59,7 +59,7 @@ test('fromIso: other texts are no times', () => {
   const others = ['', '2026-11-21', '2026-11-21T08:25:32', '2026-11-21T08:25:32z', '2026-11-21 08:25:32Z']
   const more = ['2026-11-21T08:25:32+00:00', ' 2026-11-21T08:25:32Z', '2026-11-21T08:25:32Z\n']
   const all = [...dates, ...times.map(time => `2026-11-21T${time}Z`), ...others, ...more]
-  expect(all.filter(text => fromIso(text) !== undefined)).toEqual([])
+  expect(all.filter(text => parseIso(text) !== undefined)).toEqual([])
 })
 
 test('toDay, formatDate, dayOfDate: days are UTC days since 1970', () => {
@@ -71,10 +71,10 @@ test('toDay, formatDate, dayOfDate: days are UTC days since 1970', () => {
     [106_751, '2262-04-11'],
   ] as const) {
     expect(formatDate(day)).toBe(date)
-    expect(dayOfDate(date)).toBe(day)
+    expect(parseDay(date)).toBe(day)
   }
   for (const text of ['2023-02-29', '2024-13-01', '2024-1-1', '2024-02-29T', '0000-00-00', ''])
-    expect([text, dayOfDate(text)]).toEqual([text, undefined])
+    expect([text, parseDay(text)]).toEqual([text, undefined])
 })
 
 test('highestPossible: two blocks a second, and a thousand more for clock differences; none before the chain', () => {

@@ -39,7 +39,7 @@ export function exactIso(ns: bigint): string {
  * The range of an ISO-8601 time in UTC: the whole of its last given unit, which is a second, or the decimal
  * place of a second of its last digit. undefined: the text is no such time.
  */
-export function fromIso(text: string): TimeSpan | undefined {
+export function parseIso(text: string): TimeSpan | undefined {
   if (!ISO.test(text)) return undefined
   const seconds = text.slice(0, 'YYYY-MM-DDThh:mm:ss'.length)
   const ms = Date.parse(`${seconds}Z`)
@@ -59,8 +59,8 @@ export const formatDate = (day: number): string =>
   new Date(day * MS_PER_DAY).toISOString().slice(0, 'YYYY-MM-DD'.length)
 
 /** UTC day since 1970 of a date; undefined: no such date. */
-export function dayOfDate(date: string): number | undefined {
-  const span = fromIso(`${date}T00:00:00Z`)
+export function parseDay(date: string): number | undefined {
+  const span = parseIso(`${date}T00:00:00Z`)
   return span === undefined ? undefined : toDay(span.first)
 }
 

@@ -1,4 +1,4 @@
-import { fromUnits, parseUnits } from './amount.ts'
+import { formatUnits, parseUnits } from './amount.ts'
 import { base58Bytes } from './base58.ts'
 import type { Action, Transaction } from './block.ts'
 import { encodeSimple, hashSimple } from './hash.ts'
@@ -61,7 +61,7 @@ const NOTHING = new Uint8Array()
 /** Gas × 100; −1 for more decimals than gas has on the chain, which equals no hashed amount. */
 function parseGas(text: string): bigint {
   const units = parseUnits(text, GAS_DECIMALS)
-  return units !== undefined && fromUnits(units, GAS_DECIMALS) === text ? units : -1n
+  return units !== undefined && formatUnits(units, GAS_DECIMALS) === text ? units : -1n
 }
 
 /** The hashed fields of a transaction in the node's JSON, which lacks signatures and reserved bytes. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type AuditOptions, type AuditParts, type AuditResult, audit } from '#audit/audit.ts'
-import { type Findings, findings, findingText } from '#audit/compare.ts'
+import { createFindings, type Findings, findingText } from '#audit/compare.ts'
 import { type AlignResult, repair as repairStore } from '#audit/repair.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
@@ -9,7 +9,7 @@ import { absentStore, nothingLoaded } from '#store/failures.ts'
 import type { RestoreOutcome } from '#store/maintain-port.ts'
 import type { Published, Store, Writer } from '#store/port.ts'
 import { NOTHING_PROVED, type ProvedRange, trimProofs } from '#store/published.ts'
-import { exists } from '#store/servable.ts'
+import { storeExists } from '#store/servable.ts'
 import { openScratchFolder } from '#store/sqlite/lock.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
@@ -73,7 +73,7 @@ export async function withAuditSetup<T>(
   { values, screen, log, signal }: CommandCall,
   work: (setup: AuditSetup) => Promise<T>,
 ): Promise<T> {
-  const found = findings()
+  const found = createFindings()
   const node = connectNode(values, log)
   // The scratch store is in the data folder: the derived copy may be too large for the system's temporary folder.
   const folder = openScratchFolder(values.data, 'audit-')
@@ -205,7 +205,7 @@ const repair: Command = {
 async function repairLocked(call: StoreCall, restored: RestoreOutcome) {
   const { store } = call
   const identity = await store.identity()
-  if (identity === undefined) throw (await exists(store)) ? nothingLoaded(store.name) : absentStore(store.name)
+  if (identity === undefined) throw (await storeExists(store)) ? nothingLoaded(store.name) : absentStore(store.name)
   return withAuditSetup(call, async setup => {
     const { clock, node, prove } = setup.parts
     const writer = await store.takeOver(identity, { repair: true })

@@ -9,7 +9,7 @@ import type { Store } from '#store/port.ts'
 import { isAbsent } from '#store/servable.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openStateFile } from '#store/sqlite/state-file.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import type { Command, CommandCall, ExitCode } from './command.ts'
 import { catalogue, type MetricCounts, nodeCallNote, storeCallNote } from './metrics/catalogue.ts'
 import type { StoreAddress } from './setting-readers.ts'
@@ -211,7 +211,7 @@ export async function logRun(
   { store, node, ...own }: { readonly store: Store; readonly node: Node | undefined; readonly url?: string },
 ): Promise<() => Promise<void>> {
   const note = async (text: string): Promise<void> => {
-    const height = await within(store.published(), { ms: HEIGHT_MS }).then(
+    const height = await awaitLimited(store.published(), { ms: HEIGHT_MS }).then(
       published => published?.height ?? 'none',
       () => 'unknown',
     )

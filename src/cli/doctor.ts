@@ -9,9 +9,9 @@ import { MEND, MIGRATE } from '#store/failures.ts'
 import type { ServerReport } from '#store/maintain-port.ts'
 import { readDisk } from '#store/own-files.ts'
 import type { Published, Store } from '#store/port.ts'
-import { blocksToCompare } from '#store/servable.ts'
+import { createBlockReader } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import type { Command } from './command.ts'
 import { connectNode, getStoreAddress, runWithStore, type StoreCall } from './compose.ts'
 import type { StoreAddress } from './setting-readers.ts'
@@ -51,7 +51,7 @@ async function askQuestion(
   ask: () => Promise<readonly DoctorFinding[]>,
 ): Promise<void> {
   const late = () => new Failure('unavailable', `${of} did not answer within ${ANSWER_MS / 1_000} seconds`)
-  const findings = await within(ask(), { ms: ANSWER_MS, late }).catch((error: unknown) => [
+  const findings = await awaitLimited(ask(), { ms: ANSWER_MS, late }).catch((error: unknown) => [
     findingsAbout(about).failed(error, help),
   ])
   for (const finding of findings) tell(finding)
@@ -208,10 +208,10 @@ const checkDisks = (disks: ServerReport['disks']): readonly DoctorFinding[] =>
         ),
       ]
     : disks.map(({ server, freeBytes, totalBytes, leastBytes }) => {
-        const what = `${gigabytes(freeBytes)} of ${gigabytes(totalBytes)} are free on the disk of ${server}`
+        const what = `${formatGigabytes(freeBytes)} of ${formatGigabytes(totalBytes)} are free on the disk of ${server}`
         return freeBytes < leastBytes
           ? onStore.warning(
-              `${what}, less than the low watermark of ${gigabytes(leastBytes)}`,
+              `${what}, less than the low watermark of ${formatGigabytes(leastBytes)}`,
               'Elasticsearch places no new indices there, and soon refuses writes: make room or add a server.',
             )
           : onStore.ok(what)
@@ -230,7 +230,7 @@ function checkPrivileges(lacks: ServerReport['missingPrivileges']): DoctorFindin
       )
 }
 
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`
+const formatGigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`
 
 /** Minimum free space in bytes, enough for a load to go on for a while. */
 const LEAST_BYTES = 5_000_000_000
@@ -330,13 +330,13 @@ export const checkMachine = ({ openFiles, memory, freeMemory }: Machine): readon
       ]),
   freeMemory < LEAST_MEMORY
     ? onMachine.warning(
-        `${megabytes(freeMemory)} of ${megabytes(memory)} memory are free`,
+        `${formatMegabytes(freeMemory)} of ${formatMegabytes(memory)} memory are free`,
         "A load and a service together take up to 1 GB: 'free -m' shows how the rest is used.",
       )
-    : onMachine.ok(`${megabytes(freeMemory)} of ${megabytes(memory)} memory are free`),
+    : onMachine.ok(`${formatMegabytes(freeMemory)} of ${formatMegabytes(memory)} memory are free`),
 ]
 
-const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`
+const formatMegabytes = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`
 
 export const doctor: Command = {
   name: 'doctor',
@@ -374,7 +374,7 @@ async function checkNodes({ values, log, signal, store }: StoreCall, tell: Tell)
       onNode.warning('No node is set', 'Set one with --node URL to load, to follow the chain and to pass requests on.'),
     )
   const stored = readStoredEnd(store)
-  const { hashAt } = blocksToCompare(store, signal)
+  const { hashAt } = createBlockReader(store, signal)
   await Promise.all(
     values.node.map(async url => {
       using node = connectNode({ ...values, node: [url] }, log)
@@ -386,7 +386,7 @@ async function checkNodes({ values, log, signal, store }: StoreCall, tell: Tell)
 async function readStoredEnd(store: Store): Promise<StoredEnd | undefined> {
   try {
     const reading = Promise.all([store.published(), store.identity()])
-    const [published, identity] = await within(reading, { ms: ANSWER_MS })
+    const [published, identity] = await awaitLimited(reading, { ms: ANSWER_MS })
     return published && identity && { published, identity }
   } catch {
     return undefined

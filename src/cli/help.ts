@@ -1,4 +1,4 @@
-import { aligned, type Command } from './command.ts'
+import { alignColumns, type Command } from './command.ts'
 import { getStoreAddress } from './compose.ts'
 import { listFlags } from './read-settings.ts'
 import { environmentName, getSetting, type SettingName, settingNames } from './settings.ts'
@@ -15,7 +15,7 @@ export function globalHelp(commands: readonly Command[]): string {
     ...listSummaries(commands),
     '',
     "'iostlens COMMAND --help' explains a command and its flags.",
-    ...wrapped(
+    ...wrapText(
       'Every flag --some-name can also be set as the environment variable IOSTLENS_SOME_NAME; the flag takes precedence.',
       '',
     ),
@@ -40,7 +40,7 @@ export const commandHelp = (command: Command): string =>
   [
     `usage: iostlens ${synopsis(command)}${command.settings.length === 0 ? '' : ' [--flag VALUE …]'}`,
     '',
-    ...command.about.flatMap((paragraph, at) => [...(at === 0 ? [] : ['']), ...wrapped(paragraph, '')]),
+    ...command.about.flatMap((paragraph, at) => [...(at === 0 ? [] : ['']), ...wrapText(paragraph, '')]),
     ...(command.settings.length === 0
       ? []
       : ['', 'Flags and their environment variables:', ...command.settings.flatMap(settingHelp)]),
@@ -60,13 +60,13 @@ function settingHelp(name: SettingName): readonly string[] {
   const variable = environmentName(name)
   const variables = secret === undefined ? variable : `${variable}, ${variable}_FILE`
   const end = fallback === undefined || value === 'BOOL' ? '' : ` Default: ${fallback}.`
-  return [`  ${shown.join(', ')}    ${variables}`, ...wrapped(`${about}${end}`, '      ')]
+  return [`  ${shown.join(', ')}    ${variables}`, ...wrapText(`${about}${end}`, '      ')]
 }
 
 const listSummaries = (commands: readonly Command[]): readonly string[] =>
-  aligned(commands.map(command => [synopsis(command), command.summary])).map(line => `  ${line}`)
+  alignColumns(commands.map(command => [synopsis(command), command.summary])).map(line => `  ${line}`)
 
-function wrapped(text: string, indent: string): readonly string[] {
+function wrapText(text: string, indent: string): readonly string[] {
   const lines: string[] = []
   let line = indent
   for (const word of text.split(' ')) {
@@ -96,7 +96,7 @@ export const config: Command = {
       shown.get(name) ?? (name === 'store' && store.type === 'sqlite' ? `sqlite:${store.path}` : '(not set)'),
       origins.get(name) ?? 'default',
     ])
-    for (const line of aligned([['FLAG', 'VARIABLE', 'VALUE', 'FROM'], ...rows])) out(line)
+    for (const line of alignColumns([['FLAG', 'VARIABLE', 'VALUE', 'FROM'], ...rows])) out(line)
     return 0
   },
 }

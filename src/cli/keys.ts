@@ -1,17 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { shown } from '#actions/request/refusals.ts'
+import { quoteGiven } from '#actions/request/refusals.ts'
 import { writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import { checkName, checkNote, createKey, nextKey } from '#keys/key.ts'
+import { checkName, checkNote, createKey, createNextKey } from '#keys/key.ts'
 import { groupHolders, type Holder } from '#keys/keyring.ts'
 import { DEFAULT_PLAN, findPlanName, PLANS, type Plan } from '#keys/plan.ts'
 import { type KeyTerms, USAGE_DAYS } from '#store/keys-port.ts'
 import { createFile } from '#store/own-files.ts'
 import type { Store } from '#store/port.ts'
-import { exists } from '#store/servable.ts'
+import { storeExists } from '#store/servable.ts'
 import { DAY_MS } from '#time/clock.ts'
 import { copyKeys, formatKeys, parseKeys, readStoredKey } from '#transfer/keys.ts'
-import { aligned, type Command, type ExitCode } from './command.ts'
+import { alignColumns, type Command, type ExitCode } from './command.ts'
 import { requireExisting, runWithStore, type StoreCall, withStore } from './compose.ts'
 import { LOGGING, STORE, type Values } from './settings.ts'
 
@@ -94,7 +94,7 @@ async function requireHolder(store: Store, id: string): Promise<Holder> {
   await requireExisting(store)
   const holder = groupHolders(await store.keys.list()).find(each => each.id === id)
   if (holder === undefined)
-    throw new Failure('not_found', `There is no key with the id ${shown(id)}.`, {
+    throw new Failure('not_found', `There is no key with the id ${quoteGiven(id)}.`, {
       help: "'iostlens keys list' prints the ids.",
     })
   return holder
@@ -204,7 +204,7 @@ const keysRotate: Command = {
     const now = Date.now()
     const { expires } = values
     const { expires: _, ...endless } = holder.current
-    const { key, stored } = nextKey(expires === 'never' ? { ...holder, current: endless } : holder, {
+    const { key, stored } = createNextKey(expires === 'never' ? { ...holder, current: endless } : holder, {
       now,
       ...(typeof expires === 'number' ? { expires: now + expires } : {}),
     })
@@ -254,7 +254,7 @@ const keysAdd: Command = {
       ...(note === undefined || note === 'off' ? {} : { note }),
     })
     return withStore({ values, log }, async store => {
-      const isNew = !(await exists(store))
+      const isNew = !(await storeExists(store))
       await store.create()
       await store.keys.add(stored)
       if (values.json) {
@@ -263,7 +263,7 @@ const keysAdd: Command = {
         return 0
       }
       if (isNew) out(`Created the store ${store.name}: it did not exist.`)
-      out(`Key ${stored.id} of ${shown(name)} in ${store.name}`)
+      out(`Key ${stored.id} of ${quoteGiven(name)} in ${store.name}`)
       out(
         `${plan.perSecond} requests per second, ${plan.perDay} per day, valid ${formatValidity(stored.expires)}. The key is printed only this once:`,
       )
@@ -309,7 +309,7 @@ const keysList: Command = {
         current.name,
       ]
     })
-    for (const line of aligned([head, ...rows])) out(line)
+    for (const line of alignColumns([head, ...rows])) out(line)
     return 0
   }),
 }
@@ -345,7 +345,7 @@ const keysExport: Command = {
   examples: ['iostlens keys export keys.ndjson', 'iostlens keys export keys.ndjson --store sqlite:damaged.sqlite'],
   run: runWithStore(async ({ words: [file = ''], out, store }) => {
     if (existsSync(file))
-      throw new Failure('usage', `${shown(file)} exists; an export replaces no file.`, {
+      throw new Failure('usage', `${quoteGiven(file)} exists; an export replaces no file.`, {
         help: 'Name a file that does not exist yet.',
       })
     const { keys: found, isWhole: isAll } = await store.keys.salvage()

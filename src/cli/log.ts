@@ -1,4 +1,4 @@
-import { Failure, type Log, withoutSecrets } from '#failure/failure.ts'
+import { Failure, type Log, removeSecrets } from '#failure/failure.ts'
 import { isSystemError, toExitCode } from './command.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -18,15 +18,15 @@ export function createLog({ level: least, format, write, now = () => new Date() 
   return (level, message, fields = {}) => {
     if (LEVELS.indexOf(level) < lowest) return
     const clean = Object.entries(fields).map(
-      ([name, value]) => [name, typeof value === 'string' ? withoutSecrets(value) : value] as const,
+      ([name, value]) => [name, typeof value === 'string' ? removeSecrets(value) : value] as const,
     )
     const time = now().toISOString()
     if (format === 'json') {
-      write(JSON.stringify({ time, level, message: withoutSecrets(message), ...Object.fromEntries(clean) }))
+      write(JSON.stringify({ time, level, message: removeSecrets(message), ...Object.fromEntries(clean) }))
       return
     }
     const values = clean.map(([name, value]) => ` ${name}=${plainValue(value)}`).join('')
-    write(`${time} ${level.padEnd(5)} ${withoutSecrets(message)}${values}`)
+    write(`${time} ${level.padEnd(5)} ${removeSecrets(message)}${values}`)
   }
 }
 

@@ -2,10 +2,10 @@ import { readFile, stat } from 'node:fs/promises'
 import type { PriceHistory, Prices, Profile, Text } from '#actions/define.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 import { isPossibleName } from '#chain/names.ts'
-import { dayOfDate } from '#chain/time.ts'
-import { Failure, getErrorMessage, type Log, withoutSecrets } from '#failure/failure.ts'
+import { parseDay } from '#chain/time.ts'
+import { Failure, getErrorMessage, type Log, removeSecrets } from '#failure/failure.ts'
 import { ACCEPTED_CODING, fetchPeer, readBody } from '#peer/fetch-peer.ts'
-import { type Clock, every } from '#time/clock.ts'
+import { type Clock, runEvery } from '#time/clock.ts'
 import type { Values } from './settings.ts'
 
 const MAX_SHOWN = 60
@@ -43,21 +43,21 @@ export function parseLabels(text: string): ReadonlyMap<string, Text> {
     const [name = '', en = '', zh = en, ...more] = line.split(',').map(cell => cell.trim())
     if (more.length > 0 || !line.includes(','))
       return 'is not NAME,LABEL or NAME,LABEL,CHINESE LABEL; a label has no comma'
-    const fault = faultOfName(name, labels) ?? faultOfLabel(en) ?? faultOfLabel(zh)
+    const fault = findNameFault(name, labels) ?? findLabelFault(en) ?? findLabelFault(zh)
     labels.set(name, { en, zh })
     return fault
   })
   return labels
 }
 
-function faultOfName(name: string, earlier: ReadonlyMap<string, Text>): string | undefined {
+function findNameFault(name: string, earlier: ReadonlyMap<string, Text>): string | undefined {
   if (!isPossibleName(name)) return 'does not begin with the name of an account or the id of a contract'
   if (earlier.has(name)) return 'has the name of an earlier line'
   return earlier.size < MAX_LABELS ? undefined : `is beyond the ${MAX_LABELS} labels that a file may have`
 }
 
 /** The fault in a label; undefined: none. */
-function faultOfLabel(label: string): string | undefined {
+function findLabelFault(label: string): string | undefined {
   if (label === '') return 'has an empty label'
   if (label.includes('"')) return 'has a quote in a label; labels are written without quotes'
   if (UNSEEN.test(label)) return 'has a label with an invisible character'
@@ -123,7 +123,7 @@ export function parsePriceHistory(text: string): NonNullable<ReturnType<PriceHis
 
 /** The fault in a line; undefined: none. */
 function findPriceFault(date: string, price: string, earlier: ReadonlyMap<string, string>): string | undefined {
-  if (!DATE.test(date) || dayOfDate(date) === undefined)
+  if (!DATE.test(date) || parseDay(date) === undefined)
     return 'does not begin with a day that exists, such as 2026-11-21'
   if (!isPrice(price)) return 'has no decimal price of at most 18 digits on each side of a point, such as 0.0051'
   return earlier.has(date) ? 'has the day of an earlier line' : undefined
@@ -239,7 +239,7 @@ export async function watch<T>(options: {
   readonly clock: Pick<Clock, 'sleep'>
 }): Promise<{ get(): T | undefined; close(): void }> {
   const { source, what, parse, log, clock } = options
-  const name = 'path' in source ? source.path : withoutSecrets(source.url)
+  const name = 'path' in source ? source.path : removeSecrets(source.url)
   let value: T | undefined
   let mark: string | undefined
 
@@ -269,7 +269,7 @@ export async function watch<T>(options: {
     if ('path' in source) throw new Failure('usage', `${what} cannot be read from ${name}: ${getErrorMessage(error)}.`)
     warn(error)
   }
-  const polling = every(clock, POLL_MS, () => read().catch(warn))
+  const polling = runEvery(clock, POLL_MS, () => read().catch(warn))
   return { get: () => value, close: polling.stop }
 }
 

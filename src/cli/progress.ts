@@ -1,4 +1,4 @@
-import { grouped } from '#explorer/format/amount.ts'
+import { formatGrouped } from '#explorer/format/amount.ts'
 import type { Log } from '#failure/failure.ts'
 import type { StageTimes } from '#load/fill.ts'
 import type { LoadProgress } from '#load/session.ts'
@@ -148,14 +148,14 @@ export function barText(pace: LoadPace, columns: number): string {
   const isDone = height >= target
   const needed = [
     `${toPercent(share).toFixed(1).padStart(5)} %`,
-    `block ${grouped(String(Math.max(0, height)))} of ${grouped(String(target))}`,
-    `${grouped(String(Math.round(pace.blocks)))} blocks/s`,
+    `block ${formatGrouped(String(Math.max(0, height)))} of ${formatGrouped(String(target))}`,
+    `${formatGrouped(String(Math.round(pace.blocks)))} blocks/s`,
     ...(secondsLeft === undefined || isDone ? [] : [`${timeText(secondsLeft)} left`]),
   ]
   const more = [
     ...(limit === undefined || isDone ? [] : [`limited by ${limit === 'deriving' ? limit : `the ${limit}`}`]),
-    `${grouped(String(Math.round(pace.documents)))} documents/s`,
-    `${grouped(String(Math.round(pace.transactions)))} transactions/s`,
+    `${formatGrouped(String(Math.round(pace.documents)))} documents/s`,
+    `${formatGrouped(String(Math.round(pace.transactions)))} transactions/s`,
   ]
   let text = needed.join('  ')
   for (const part of more) if (text.length + part.length + 2 <= columns - 15) text += `  ${part}`

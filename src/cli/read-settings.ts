@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
-import { Failure, getErrorMessage, withoutSecrets } from '#failure/failure.ts'
+import { findNearest, nearestText, quoteGiven } from '#actions/request/refusals.ts'
+import { Failure, getErrorMessage, removeSecrets } from '#failure/failure.ts'
 import { environmentName, getSetting, type SettingName, settingNames, type Values } from './settings.ts'
 
 /** Values given by flags; `file` when the flag was `--name-file`. */
@@ -33,11 +33,11 @@ export function readSettings(flags: FlagTexts, environment: Environment): Resolv
     if (text !== undefined && value === undefined)
       throw new Failure(
         'usage',
-        `${label} is ${secret === undefined ? shown(withoutSecrets(text)) : 'not a valid secret'}; it must be ${reader.rule}.`,
+        `${label} is ${secret === undefined ? quoteGiven(removeSecrets(text)) : 'not a valid secret'}; it must be ${reader.rule}.`,
       )
     values[name] = value
     origins.set(name, origin)
-    texts.set(name, secret === undefined || origin === 'default' ? text && withoutSecrets(text) : '***')
+    texts.set(name, secret === undefined || origin === 'default' ? text && removeSecrets(text) : '***')
   }
   // Each value comes from the reader of its own name.
   return { values: values as Values, origins, shown: texts }
@@ -51,27 +51,27 @@ type Found = {
 
 function find(name: SettingName, flags: FlagTexts, environment: Environment): Found {
   const flag = flags.get(name)
-  if (flag?.file) return fromFile(`--${name}-file`, flag.text)
+  if (flag?.file) return readFromFile(`--${name}-file`, flag.text)
   if (flag !== undefined) return { text: flag.text, origin: 'flag', label: `--${name}` }
   const variable = environmentName(name)
   const text = environment[variable] ?? ''
   const file = environment[`${variable}_FILE`] ?? ''
   if (text !== '' && file !== '')
     throw new Failure('usage', `${variable} and ${variable}_FILE are both set; set only one of them.`)
-  if (file !== '') return fromFile(`${variable}_FILE`, file)
+  if (file !== '') return readFromFile(`${variable}_FILE`, file)
   return text === ''
     ? { text: getSetting(name).fallback, origin: 'default', label: name }
     : { text, origin: 'environment', label: variable }
 }
 
-function fromFile(label: string, path: string): Found {
+function readFromFile(label: string, path: string): Found {
   try {
     // Editors add a final line end, which is not part of the secret.
     const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
     return { text, origin: `file ${path}`, label }
   } catch (cause) {
     const reason = getErrorMessage(cause)
-    throw new Failure('usage', `${label} names ${shown(path)}, which cannot be read: ${reason}.`, { cause })
+    throw new Failure('usage', `${label} names ${quoteGiven(path)}, which cannot be read: ${reason}.`, { cause })
   }
 }
 
@@ -84,9 +84,13 @@ function refuseUnknown(environment: Environment): void {
   for (const name of Object.keys(environment).sort()) {
     if (!name.startsWith('IOSTLENS_') || known.includes(name)) continue
     if (LINKS.some(([names, values]) => names.test(name) && values.test(environment[name] ?? ''))) continue
-    throw new Failure('usage', `Unknown environment variable ${shown(name)}${nearestText(nearest(name, known)).en}`, {
-      help: "'iostlens config' prints every setting.",
-    })
+    throw new Failure(
+      'usage',
+      `Unknown environment variable ${quoteGiven(name)}${nearestText(findNearest(name, known)).en}`,
+      {
+        help: "'iostlens config' prints every setting.",
+      },
+    )
   }
 }
 
@@ -183,7 +187,7 @@ function unknownFlag(command: string, written: string, own: readonly string[]): 
     )
   const flag = `--${bare}`
   const known = [...own, 'help'].map(name => `--${name}`)
-  return new Failure('usage', `Unknown flag ${shown(flag)}${nearestText(nearest(flag, known)).en}`, {
+  return new Failure('usage', `Unknown flag ${quoteGiven(flag)}${nearestText(findNearest(flag, known)).en}`, {
     help: `'iostlens ${command} --help' lists the flags.`,
   })
 }

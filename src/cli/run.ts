@@ -1,4 +1,4 @@
-import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
+import { findNearest, nearestText, quoteGiven } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import { archiveCheck, archiveWrite } from './archive/write.ts'
 import { auditCommands } from './auditing.ts'
@@ -67,17 +67,17 @@ async function dispatch(args: readonly string[], process: Process): Promise<Exit
   if (first === undefined) throw new Failure('usage', 'No command is given.', { help: LISTED })
   if (first === 'help') return dispatch([...args.slice(1), '--help'], process)
   const command = commands.find(({ name }) => name === first || name === `${first} ${second}`)
-  if (command === undefined) return family(first, args.slice(1), process)
+  if (command === undefined) return runFamily(first, args.slice(1), process)
   const rest = args.slice(command.name.split(' ').length)
   return runCommand(command, rest, process)
 }
 
 /** Handles a command line that stops after the first word of a two-word command: prints its help, or throws 'usage'. */
-function family(first: string, rest: readonly string[], process: Process): ExitCode {
+function runFamily(first: string, rest: readonly string[], process: Process): ExitCode {
   const members = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (members.length === 0) {
     const known = commands.map(({ name }) => name.split(' ')[0] ?? name)
-    throw new Failure('usage', `Unknown command ${shown(first)}${nearestText(nearest(first, known)).en}`, {
+    throw new Failure('usage', `Unknown command ${quoteGiven(first)}${nearestText(findNearest(first, known)).en}`, {
       help: LISTED,
     })
   }
@@ -91,7 +91,7 @@ function family(first: string, rest: readonly string[], process: Process): ExitC
     'usage',
     given === undefined
       ? `'${first}' must be followed by one of: ${names.join(', ')}.`
-      : `Unknown command ${shown(`${first} ${given}`)}; '${first}' must be followed by one of: ${names.join(', ')}.`,
+      : `Unknown command ${quoteGiven(`${first} ${given}`)}; '${first}' must be followed by one of: ${names.join(', ')}.`,
     { help: `'iostlens ${first} --help' explains the command.` },
   )
 }
@@ -115,7 +115,7 @@ async function runCommand(
       'usage',
       extra === undefined
         ? `Command '${command.name}' needs the argument ${missing}.`
-        : `Command '${command.name}' takes ${wanted.length === 0 ? 'no argument' : `only ${wanted.join(' ')}`}; ${shown(extra)} is one too many.`,
+        : `Command '${command.name}' takes ${wanted.length === 0 ? 'no argument' : `only ${wanted.join(' ')}`}; ${quoteGiven(extra)} is one too many.`,
       { help: `'iostlens ${command.name} --help' explains the command.` },
     )
   const resolved = readSettings(flags, environment)

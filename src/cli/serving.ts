@@ -14,10 +14,10 @@ import { TEST_PLAN } from '#keys/plan.ts'
 import { createCounters } from '#metrics/counters.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Usage } from '#store/port.ts'
-import { blocksToCompare, requireServable, type ServedStore } from '#store/servable.ts'
+import { createBlockReader, requireServable, type ServedStore } from '#store/servable.ts'
 import { openSqliteUsage } from '#store/sqlite/usage.ts'
-import { type Clock, every, systemClock } from '#time/clock.ts'
-import { within } from '#time/deadline.ts'
+import { type Clock, runEvery, systemClock } from '#time/clock.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import type { Command, CommandCall, ExitCode } from './command.ts'
 import { connectNode, logRun, requireUsable, withStore } from './compose.ts'
 import { formatBaseUrl, formatCall, openServer, requireFreeSocket } from './listen.ts'
@@ -25,7 +25,7 @@ import { catalogue, type MetricCounts } from './metrics/catalogue.ts'
 import { exposeMetrics, type ReadFrom, serveMetrics, watchEventLoop } from './metrics/readings.ts'
 import { watchOperatorFiles } from './operator-files.ts'
 import { LOGGING, NODE, SERVING, STORE } from './settings.ts'
-import { untilStopped } from './stop.ts'
+import { waitUntilStopped } from './stop.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -47,11 +47,11 @@ export const serve: Command = {
     const serving = async (store: Store): Promise<ExitCode> => {
       using node = connectNode(values, log, { counts })
       await requireUsable(store)
-      await node?.watch(() => store.identity(), blocksToCompare(store))
+      await node?.watch(() => store.identity(), createBlockReader(store))
       const { url, stop } = await startServing({ ...call, store, node, counts })
       out(url)
       const logEnd = await logRun(call, 'Serving.', { url, store, node })
-      await untilStopped(signal)
+      await waitUntilStopped(signal)
       await stop()
       await logEnd()
       return 0
@@ -159,16 +159,16 @@ async function keepDayCounts(
     }
   }
   const first = share()
-  await within(first, { ms: FIRST_MS }).catch(() => undefined)
+  await awaitLimited(first, { ms: FIRST_MS }).catch(() => undefined)
   let last = first
-  const sharing = every(systemClock, SHARE_MS, () => {
+  const sharing = runEvery(systemClock, SHARE_MS, () => {
     last = last.then(share)
     return last
   })
   return {
     stop: async () => {
       sharing.stop()
-      await within(last.then(share), { ms: LAST_SHARE_MS }).catch(() => undefined)
+      await awaitLimited(last.then(share), { ms: LAST_SHARE_MS }).catch(() => undefined)
       await local.close()
     },
   }

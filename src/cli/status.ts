@@ -1,16 +1,16 @@
-import { type Continuity, continuity } from '#audit/source.ts'
+import { type Continuity, checkContinuity } from '#audit/source.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import { unless } from '#failure/failure.ts'
+import { catchKinds } from '#failure/failure.ts'
 import { type Freshness, findLoadTroubles, measureFreshness } from '#http/health.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import { unfitHelp, unfitText } from '#node/pool.ts'
 import { absentStore, MEND } from '#store/failures.ts'
 import type { Published, Store } from '#store/port.ts'
-import { blocksToCompare, exists } from '#store/servable.ts'
+import { createBlockReader, storeExists } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { provedJson, provedLines } from './auditing.ts'
-import { aligned, type Command, type CommandCall, type ExitCode } from './command.ts'
+import { alignColumns, type Command, type CommandCall, type ExitCode } from './command.ts'
 import { connectNode, requireUsable, runWithStore, type StoreCall } from './compose.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 
@@ -30,19 +30,19 @@ export const status: Command = {
 async function reportStatus({ values, log, out, screen, signal, store }: StoreCall): Promise<ExitCode> {
   await requireUsable(store)
   if ((await store.published()) === undefined) {
-    if (!(await exists(store))) throw absentStore(store.name)
+    if (!(await storeExists(store))) throw absentStore(store.name)
     const { name } = store
     const rows = [
       ['store', name],
       ['height', 'nothing is loaded yet'],
     ] as const
-    for (const line of values.json ? [writeJson({ store: name, height: null })] : aligned(rows)) out(line)
+    for (const line of values.json ? [writeJson({ store: name, height: null })] : alignColumns(rows)) out(line)
     return 75
   }
   const lost = (await store.check()).filter(({ problem }) => problem === 'lost').map(({ detail }) => detail)
   const { published, held } = await readCounters(store, lost.length > 0, signal)
   const fresh = await readFreshness({ values, log, signal }, store, published)
-  const found = await continuity(store, {
+  const found = await checkContinuity(store, {
     published,
     all: values.all,
     signal,
@@ -51,7 +51,7 @@ async function reportStatus({ values, log, out, screen, signal, store }: StoreCa
   const problems = listProblems({ published, fresh, found, held }, lost)
   const state: State = { store: store.name, published, fresh, found, held, problems }
   if (values.json) out(writeJson(toStoreStatusJson(state)))
-  else for (const line of aligned(listStatusRows(state))) out(line)
+  else for (const line of alignColumns(listStatusRows(state))) out(line)
   if (problems.length > 0) return 3
   return fresh.node === 'unreachable' ? 75 : 0
 }
@@ -61,7 +61,7 @@ function readCounters(store: Store, isLost: boolean, signal: AbortSignal) {
   return store.read(
     async view => {
       const counters = view.get(statistics, STATISTICS)
-      return { published: view.at, held: await (isLost ? unless(['unavailable'], counters) : counters) }
+      return { published: view.at, held: await (isLost ? catchKinds(['unavailable'], counters) : counters) }
     },
     { signal, damaged: true },
   )
@@ -123,7 +123,7 @@ async function readFreshness(
     if (level === 'warn') log(level, ...line)
   })
   const until = systemClock.elapsed() + values['node-timeout']
-  await node?.watch(() => store.identity(), blocksToCompare(store, signal))
+  await node?.watch(() => store.identity(), createBlockReader(store, signal))
   let fresh = measureFreshness(published, node, systemClock)
   // A busy node or machine may miss the first probe.
   while (fresh.node === 'unreachable' && systemClock.elapsed() < until && !signal.aborted) {

@@ -46,7 +46,7 @@ export async function withBar<T>(
   }
 }
 
-export const untilStopped = (signal: AbortSignal): Promise<void> =>
+export const waitUntilStopped = (signal: AbortSignal): Promise<void> =>
   new Promise(resolve => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { backupSnapshot, describeCopy, megabytes, type StoreManifest } from '#transfer/backup.ts'
+import { backupSnapshot, describeCopy, type StoreManifest, toMegabytes } from '#transfer/backup.ts'
 import { copyStore } from '#transfer/copy.ts'
 import { type DigestOptions, sumDocuments } from '#transfer/digest.ts'
 import { restoreFile, restoreFromSnapshot } from '#transfer/restore.ts'
@@ -76,7 +76,8 @@ async function backUp(call: CommandCall, store: Store, file: string): Promise<st
   const { height, bytes } = await withProgress(call, doing, how =>
     copy(path, {
       beforeNaming: async partial => void (await describeCopy(partial, path, how)),
-      onProgress: ({ done, of }) => how.onProgress({ stage: 'MB copied', done: megabytes(done), of: megabytes(of) }),
+      onProgress: ({ done, of }) =>
+        how.onProgress({ stage: 'MB copied', done: toMegabytes(done), of: toMegabytes(of) }),
       signal: how.signal,
     }),
   )

@@ -17,8 +17,12 @@ function signUp({ scope, tx }: TxScope, { args }: ParsedReceipt): void {
     time: block.time,
     tx_hash: tx.hash,
     permissions: [
-      permission('active', '100', [{ id: findText(args, 2) ?? '', is_key_pair: true, weight: '100', permission: '' }]),
-      permission('owner', '100', [{ id: findText(args, 1) ?? '', is_key_pair: true, weight: '100', permission: '' }]),
+      createPermission('active', '100', [
+        { id: findText(args, 2) ?? '', is_key_pair: true, weight: '100', permission: '' },
+      ]),
+      createPermission('owner', '100', [
+        { id: findText(args, 1) ?? '', is_key_pair: true, weight: '100', permission: '' },
+      ]),
     ],
     groups: [],
   })
@@ -45,16 +49,16 @@ export function applyAccount(at: TxScope, parsed: ParsedReceipt): void {
       'defect',
       `Block ${scope.block.height}, transaction ${tx.hash}: ${parsed.name} of "${name}", which was never registered.`,
     )
-  const after = changed(before, parsed, subject)
+  const after = changeAccount(before, parsed, subject)
   if (after !== before) scope.state.put(accounts, after)
 }
 
-function changed(account: AccountDoc, { name, args }: ParsedReceipt, subject: string): AccountDoc {
+function changeAccount(account: AccountDoc, { name, args }: ParsedReceipt, subject: string): AccountDoc {
   const third = findText(args, 2) ?? ''
   const { permissions, groups } = account
   switch (name) {
     case 'addPermission':
-      return { ...account, permissions: withOne(permissions, permission(subject, weightText(args, 2), [])) }
+      return { ...account, permissions: withOne(permissions, createPermission(subject, weightText(args, 2), [])) }
     case 'dropPermission':
       return { ...account, permissions: permissions.filter(one => one.name !== subject) }
     case 'addGroup':
@@ -135,7 +139,7 @@ function toPermissionItem(text: string, weight: string): PermissionItem {
   return { id: text.slice(0, at), is_key_pair: false, weight, permission: text.slice(at + 1) }
 }
 
-function permission(name: string, threshold: string, items: readonly PermissionItem[]): Permission {
+function createPermission(name: string, threshold: string, items: readonly PermissionItem[]): Permission {
   return { name, group_names: [], items, threshold }
 }
 

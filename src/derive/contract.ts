@@ -24,9 +24,9 @@ export function applyCode(at: TxScope, name: string, position: number): string |
   const code = given?.code ? { ...given, code_at: [at.scope.block.height, at.position, position] as const } : given
   switch (name) {
     case 'setCode':
-      return deploy(at, { id: newId(at, position), code, owner: at.tx.publisher })
+      return deploy(at, { id: findNewId(at, position), code, owner: at.tx.publisher })
     case 'initSetCode':
-      return deploy(at, { id: first, code: code ?? ofNode(at.scope, first), owner: SYSTEM_OWNER })
+      return deploy(at, { id: first, code: code ?? findNodeCode(at.scope, first), owner: SYSTEM_OWNER })
     case 'updateCode': {
       if (code !== undefined) update(at.scope, code.id, code)
       return undefined
@@ -36,7 +36,7 @@ export function applyCode(at: TxScope, name: string, position: number): string |
       const version = findText(args, 1) ?? ''
       if (version === '') update(at.scope, code?.id ?? '', code)
       else {
-        const own = ofNode(at.scope, first)
+        const own = findNodeCode(at.scope, first)
         update(at.scope, first, own && { ...own, version })
       }
       return undefined
@@ -51,12 +51,12 @@ export function applyNestedCode(at: TxScope): readonly [position: number, id: st
   const within = findNestedContract(at.tx)
   if (within === undefined) return undefined
   const { id, position } = within
-  const made = deploy(at, { id, code: ofNode(at.scope, id), owner: at.tx.publisher })
+  const made = deploy(at, { id, code: findNodeCode(at.scope, id), owner: at.tx.publisher })
   return made === undefined ? undefined : [position, made]
 }
 
 /** `returns` contains `["Contract…"]`. Unless a delayed transaction is executed, the id has the tx hash. */
-function newId({ tx }: TxScope, position: number): string {
+function findNewId({ tx }: TxScope, position: number): string {
   const value = tryParseExact(tx.receipt.returns[position] ?? '')
   const id = Array.isArray(value) ? findText(value, 0) : undefined
   return id !== undefined && isContractId(id) ? id : toContractId(tx.hash)
@@ -66,7 +66,7 @@ function newId({ tx }: TxScope, position: number): string {
 type Code = Pick<ContractDoc, 'version' | 'language' | 'abis' | 'code_at'>
 
 /** Code in the chain is that of the time; the node's, used where the chain has none, is today's. */
-const ofNode = ({ systemCode }: Scope, id: string): Code | undefined => systemCode.get(id)
+const findNodeCode = ({ systemCode }: Scope, id: string): Code | undefined => systemCode.get(id)
 
 /** Returns the id if the contract did not exist before. */
 function deploy(
@@ -115,7 +115,7 @@ function noteVersion({ statistics }: Scope, contract: string, version: string): 
 
 /** Adds system.iost, a native contract that exists from genesis without a deployment. */
 export function deploySystemContract(at: TxScope): void {
-  deploy(at, { id: SYSTEM_CONTRACT, code: ofNode(at.scope, SYSTEM_CONTRACT) ?? NATIVE, owner: '' })
+  deploy(at, { id: SYSTEM_CONTRACT, code: findNodeCode(at.scope, SYSTEM_CONTRACT) ?? NATIVE, owner: '' })
 }
 
 const abi = (name: string, ...args: readonly string[]) => ({ name, args, amount_limit: [] })

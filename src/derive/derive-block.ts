@@ -1,5 +1,5 @@
-import { unitsAsRead } from '#chain/amount.ts'
-import { findContribution, fromBaseTransaction, isBase } from '#chain/base-transaction.ts'
+import { parseUnitsLeniently } from '#chain/amount.ts'
+import { findContribution, formatBaseTransaction, isBase } from '#chain/base-transaction.ts'
 import { type Block, type LoadedBlock, toBlockFields } from '#chain/block.ts'
 import { hash8 } from '#chain/hash.ts'
 import { balanceId, balances } from '#indices/balance.ts'
@@ -14,9 +14,9 @@ import { tokens } from '#indices/token.ts'
 import { RUN_LENGTH, runId, type TransactionDoc, transactionRuns, withStretch } from '#indices/transaction.ts'
 import { deploySystemContract } from './contract.ts'
 import { dayDraft, settleDay, settleTokenDays } from './day.ts'
-import { ledger } from './ledger.ts'
+import { createLedger } from './ledger.ts'
 import { getProducer } from './producer.ts'
-import { rankedState } from './rankings.ts'
+import { createRankedState } from './rankings.ts'
 import { addRecords, listCounts } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
 import { seriesDrafts, withContribute } from './series.ts'
@@ -32,7 +32,7 @@ export function blockDocument({ state, block }: Pick<Scope, 'state' | 'block'>):
     id: blockId(block.height),
     ...toBlockFields(block, state.get(producerKeys, block.witness)?.account),
     hash8: hash8(block.hash),
-    ...(base === undefined ? {} : { base: fromBaseTransaction(base, block.time), base_hash8: hash8(base.hash) }),
+    ...(base === undefined ? {} : { base: formatBaseTransaction(base, block.time), base_hash8: hash8(base.hash) }),
   }
 }
 
@@ -101,7 +101,7 @@ function planContribute(
   const token = state.get(tokens, CONTRIBUTE)
   const balance = state.get(balances, id)
   if (token === undefined || balance === undefined || balance.amount <= 0n) return undefined
-  const change = unitsAsRead(amount, token.decimal) ?? 0n
+  const change = parseUnitsLeniently(amount, token.decimal) ?? 0n
   if (change === 0n || token.holder_count > SEGMENT_SIZES.group) return undefined
   const supply = withContribute(state.get(series, SUPPLY), height, change)
   const past = withContribute(state.get(series, seriesOf.balance(id)), height, change)
@@ -141,7 +141,7 @@ export function deriveBlock(loaded: LoadedBlock, state: State, plan: BlockPlan):
 /** `deriveBlock` without the fast path for quiet blocks. */
 export function deriveAnyBlock(loaded: LoadedBlock, state: State, { due, partition }: BlockPlan): BlockDocuments {
   const { block } = loaded
-  const ranked = rankedState(state)
+  const ranked = createRankedState(state)
   const scope = beginBlock(ranked.state, loaded, partition)
   addToRuns(scope.state, block, scope.statistics.transaction_count)
   for (const id of due) scope.ledger.release(id)
@@ -210,7 +210,7 @@ function beginBlock(state: State, { block, systemCode }: LoadedBlock, partition:
     systemCode: new Map(systemCode.map(code => [code.id, code])),
     statistics: figures,
     day: dayDraft(),
-    ledger: ledger(state, block, series),
+    ledger: createLedger(state, block, series),
     series,
     bonuses: voteBonuses({ state, statistics: figures, series }),
     lists: listCounts(state, figures, partition),

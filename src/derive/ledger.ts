@@ -75,10 +75,10 @@ export type Ledger = {
   settle(statistics: Writable<StatisticsDoc>): void
 }
 
-export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
+export function createLedger(state: State, block: Block, past: SeriesDrafts): Ledger {
   const drafts = new Map<string, BalanceDraft>()
   const drawn = tokenDrafts(state, block, past)
-  const wealth = wealthDrafts(state)
+  const wealth = createWealthDrafts(state)
   const draft = (token: string, owner: string): BalanceDraft => {
     const id = balanceId(token, owner)
     const known = drafts.get(id)
@@ -123,7 +123,7 @@ export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
     addVotes: wealth.addVotes,
     settle: statistics => {
       for (const balance of drafts.values()) {
-        const doc = changedBalance(balance)
+        const doc = toChangedBalance(balance)
         if (doc === undefined) continue
         const gained = Number(doc.amount > 0n) - Number((balance.before?.amount ?? 0n) > 0n)
         if (gained !== 0) drawn.token(balance.token).holder_count += gained
@@ -186,7 +186,7 @@ function release(draft: BalanceDraft, time: bigint): bigint {
 }
 
 /** The document of a draft; undefined if nothing changed. */
-function changedBalance(draft: BalanceDraft): BalanceDoc | undefined {
+function toChangedBalance(draft: BalanceDraft): BalanceDoc | undefined {
   const { before, token, owner, amount, frozen, list } = draft
   if (before !== undefined && before.amount === amount && !draft.listIsOwn) return undefined
   const first = list[0]
@@ -202,7 +202,7 @@ function changedBalance(draft: BalanceDraft): BalanceDoc | undefined {
 }
 
 /** Wealth rows of the owners that a block affects, computed from their balances at the end of the block. */
-function wealthDrafts(state: State) {
+function createWealthDrafts(state: State) {
   const votes = new Map<string, bigint>()
   const opened = new Set<string>()
   /** Marks an owner whose IOST moved. */

@@ -27,7 +27,7 @@ type Moves = { readonly left: Standing[]; readonly entered: Standing[] }
 type RankingKey = Pick<StandingRange, 'index' | 'order' | 'group'>
 
 /** State that remembers the ranked documents as of the block's start. */
-export function rankedState(state: State, sizes: SegmentSizes = SEGMENT_SIZES) {
+export function createRankedState(state: State, sizes: SegmentSizes = SEGMENT_SIZES) {
   const touched = new Map<StateIndex, Map<string, Doc | undefined>>()
   const remember = (index: StateIndex, id: string, was: Doc | undefined): void => {
     if (findCountedOrder(index) === undefined) return
@@ -227,7 +227,7 @@ function splitLeaf(tree: Tree, place: number): void {
   const list = getPlacedLeaf(tree, place)
   if (list.length <= sizes.leaf) return
   const taken = new Set(root.map(segment => segment[3]))
-  const entries = evenly(list.length, sizes.leaf / 2).map(([from, to], at) => {
+  const entries = divideEvenly(list.length, sizes.leaf / 2).map(([from, to], at) => {
     // The least number from 1 that no leaf has.
     let number = at === 0 ? (root[place]?.[3] ?? 1) : 1
     while (at > 0 && taken.has(number)) number++
@@ -259,7 +259,9 @@ function createTree(place: Place): number {
   const { state, ranking, sizes } = place
   const members = state.members(ranking)
   const list = cutMembers(TOP, members, sizes)
-  const leaves = new Map(evenly(list.length, sizes.leaf / 2).map(([from, to], at) => [at + 1, list.slice(from, to)]))
+  const leaves = new Map(
+    divideEvenly(list.length, sizes.leaf / 2).map(([from, to], at) => [at + 1, list.slice(from, to)]),
+  )
   putTree(place, { root: [...leaves].map(([number, part]) => toRootEntry(part, number)), leaves })
   return members.length
 }
@@ -324,7 +326,7 @@ function findSegmentIndex(list: Leaf, { amount, name }: Standing): number {
 
 /** Cuts a run of members, best first, into segments of half the maximum; the first begins where the run does. */
 const cutMembers = ([amount, name]: Segment, members: readonly Standing[], sizes: SegmentSizes): readonly Segment[] =>
-  evenly(members.length, sizes.members / 2).map(([from, to]): Segment => {
+  divideEvenly(members.length, sizes.members / 2).map(([from, to]): Segment => {
     const last = members[from - 1]
     if (last === undefined) return [amount, name, to - from]
     const isTie = members[from]?.amount === last.amount
@@ -348,7 +350,7 @@ function joinSmall(list: Segment[], sizes: SegmentSizes): Segment[] {
 }
 
 /** Divides `length` elements into parts of at least about `target`, or into one part: [from, to) of each. */
-function evenly(length: number, target: number): readonly (readonly [from: number, to: number])[] {
+function divideEvenly(length: number, target: number): readonly (readonly [from: number, to: number])[] {
   const parts = Math.max(1, Math.floor(length / target))
   const at = (part: number): number => Math.floor((part * length) / parts)
   return Array.from({ length: parts }, (_, part) => [at(part), at(part + 1)] as const)

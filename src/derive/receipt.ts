@@ -1,5 +1,5 @@
 import type { Action, Receipt } from '#chain/block.ts'
-import { argumentsAsRead, partsOfFuncName } from '#chain/effects.ts'
+import { parseChainArguments, splitFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson, tryParseExact } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { TxScope } from './scope.ts'
@@ -23,7 +23,7 @@ export function parseReceipt(receipt: Receipt): ParsedReceipt {
   const known = parsedReceipts.get(receipt)
   if (known !== undefined) return known
   const value = /^\s*[[{]/.test(receipt.content) ? tryParseExact(receipt.content) : undefined
-  const fresh: ParsedReceipt = { ...partsOfFuncName(receipt.funcName), args: Array.isArray(value) ? value : [], value }
+  const fresh: ParsedReceipt = { ...splitFuncName(receipt.funcName), args: Array.isArray(value) ? value : [], value }
   parsedReceipts.set(receipt, fresh)
   return fresh
 }
@@ -32,7 +32,7 @@ export function parseReceipt(receipt: Receipt): ParsedReceipt {
 export function parseActionArguments(action: Action | undefined): readonly ExactJson[] | undefined {
   if (action === undefined) return undefined
   if (parsedActions.has(action)) return parsedActions.get(action)
-  const args = argumentsAsRead(action.data)
+  const args = parseChainArguments(action.data)
   parsedActions.set(action, args)
   return args
 }

@@ -1,4 +1,4 @@
-import { fromUnits, unitsAsRead } from '#chain/amount.ts'
+import { formatUnits, parseUnitsLeniently } from '#chain/amount.ts'
 import type { Transaction } from '#chain/block.ts'
 import { AMOUNT_AT, applies, hasFailed, isMovement } from '#chain/effects.ts'
 import { Exact, type ExactJson, writeJson } from '#chain/json.ts'
@@ -46,17 +46,17 @@ function deriveParties({ contract, name, args }: ActionCall, publisher: string):
   if (args === undefined || !contract.endsWith('.iost')) return plain
   const form = FORMS.get(`${contract}/${name}`)
   if (form !== undefined) {
-    const from = party(args, form[0])
-    const to = party(args, form[1])
+    const from = findParty(args, form[0])
+    const to = findParty(args, form[1])
     return from === undefined || to === undefined ? plain : { from, to }
   }
   if (!FIRST_IS_SUBJECT.has(contract)) return plain
-  const subject = party(args, 0)
+  const subject = findParty(args, 0)
   if (subject === undefined) return plain
   return subject === publisher && name !== 'signUp' ? plain : { from: publisher, to: subject }
 }
 
-function party(args: readonly ExactJson[], at: number | undefined): string | undefined {
+function findParty(args: readonly ExactJson[], at: number | undefined): string | undefined {
   if (at === undefined) return ''
   const name = findText(args, at)
   return name !== undefined && isPossibleName(name) ? name : undefined
@@ -70,7 +70,7 @@ function party(args: readonly ExactJson[], at: number | undefined): string | und
 function assignReceipts(tx: Transaction, movements: ReadonlyMap<number, Movement>): ReadonlyMap<number, number> {
   const owned = new Map<number, number>()
   if (!tx.actions.some(({ contract, actionName }) => isMovement(contract, actionName))) return owned
-  const repeated = repetition(tx, movements)
+  const repeated = findRepetition(tx, movements)
   if (repeated !== undefined) return owned.set(0, repeated)
   const decimals = new Map<string, number>()
   const unused = new Map<string, number[]>()
@@ -90,7 +90,7 @@ function assignReceipts(tx: Transaction, movements: ReadonlyMap<number, Movement
     const { contract, actionName } = action
     const args = isMovement(contract, actionName) ? parseActionArguments(action) : undefined
     if (args === undefined) return
-    const receipt = unused.get(formatCallKey(actionName, args, claimed(actionName, args, decimals)))?.pop()
+    const receipt = unused.get(formatCallKey(actionName, args, parseClaimed(actionName, args, decimals)))?.pop()
     if (receipt !== undefined) owned.set(at, receipt)
   })
   return owned
@@ -100,7 +100,10 @@ function assignReceipts(tx: Transaction, movements: ReadonlyMap<number, Movement
  * The receipt of the only action if it repeats the action letter by letter, as in nearly all transfers, and
  * no other receipt of that name comes before it. undefined: the values must be compared.
  */
-function repetition({ actions, receipt }: Transaction, movements: ReadonlyMap<number, Movement>): number | undefined {
+function findRepetition(
+  { actions, receipt }: Transaction,
+  movements: ReadonlyMap<number, Movement>,
+): number | undefined {
   const [action] = actions
   if (action === undefined || actions.length > 1 || movements.size > 1) return undefined
   const args = parseActionArguments(action)
@@ -110,16 +113,20 @@ function repetition({ actions, receipt }: Transaction, movements: ReadonlyMap<nu
     if (name !== action.actionName || !isMovement(contract, name)) continue
     if (each.content !== action.data) return undefined
     const decimals = new Map([...movements.values()].map(movement => [movement.token, movement.decimals]))
-    return claimed(name, args, decimals) === movements.get(at)?.amount ? at : undefined
+    return parseClaimed(name, args, decimals) === movements.get(at)?.amount ? at : undefined
   }
   return undefined
 }
 
-function claimed(name: string, args: readonly ExactJson[], decimals: ReadonlyMap<string, number>): bigint | undefined {
+function parseClaimed(
+  name: string,
+  args: readonly ExactJson[],
+  decimals: ReadonlyMap<string, number>,
+): bigint | undefined {
   const place = AMOUNT_AT.get(name)
   const places = decimals.get(findText(args, 0) ?? '')
   if (place === undefined || places === undefined) return undefined
-  return unitsAsRead(findText(args, place) ?? '', places)
+  return parseUnitsLeniently(findText(args, place) ?? '', places)
 }
 
 /** A key that is equal for equal arguments. `amount` replaces the text of the amount. */
@@ -224,7 +231,7 @@ function add(at: TxScope, row: Row): void {
     from: row.from,
     // The name of a contract as claimed by an action can be of any length; the action still has it.
     to: overflow && !isPossibleName(row.to) ? '' : row.to,
-    ...(movement === undefined ? {} : { amount: fromUnits(movement.amount, movement.decimals) }),
+    ...(movement === undefined ? {} : { amount: formatUnits(movement.amount, movement.decimals) }),
     ...(row.signUp ? { creator: tx.publisher } : {}),
     ...(deployed === undefined ? {} : { deployed }),
     ...(receipt === undefined ? {} : { receipt }),

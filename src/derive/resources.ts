@@ -1,6 +1,6 @@
-import { IOST_DECIMALS, unitsAsRead } from '#chain/amount.ts'
+import { IOST_DECIMALS, parseUnitsLeniently } from '#chain/amount.ts'
 import { applies } from '#chain/effects.ts'
-import { computeGas, GAS_LIMIT_PER_UNIT, GAS_REWARD_PER_UNIT, storedGas } from '#chain/gas.ts'
+import { computeGas, GAS_LIMIT_PER_UNIT, GAS_REWARD_PER_UNIT, toStoredGas } from '#chain/gas.ts'
 import { isContractId, isSystemContract, parseDeployHash } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { contracts } from '#indices/contract.ts'
@@ -17,7 +17,7 @@ export function applyGas(at: TxScope, parsed: ParsedReceipt): void {
   if (parsed.name !== 'pledge' && parsed.name !== 'unpledge') return
   const pledger = findText(parsed.args, 0)
   const beneficiary = findText(parsed.args, 1)
-  const amount = unitsAsRead(findText(parsed.args, 2) ?? '', IOST_DECIMALS)
+  const amount = parseUnitsLeniently(findText(parsed.args, 2) ?? '', IOST_DECIMALS)
   if (pledger === undefined || beneficiary === undefined || amount === undefined) return
   const signed = parsed.name === 'pledge' ? amount : -amount
   changeGas(at, beneficiary, signed)
@@ -31,7 +31,7 @@ function changeGas({ scope }: TxScope, owner: string, pledged: bigint): void {
   const limit = pledge * GAS_LIMIT_PER_UNIT
   const reward = pledged > 0n ? pledged * GAS_REWARD_PER_UNIT : 0n
   // The very first pledge takes the reward as it is; the limit does not apply (`gu` = 0).
-  const grown = storedGas(computeGas(before, block.time)) + reward
+  const grown = toStoredGas(computeGas(before, block.time)) + reward
   const stock = before.gas_updated === 0n ? reward : grown < limit ? grown : limit
   changeResource(state, owner, { gas_pledge: pledge, gas_limit: limit, gas_stock: stock, gas_updated: block.time })
 }
@@ -68,7 +68,7 @@ export function payGas({ scope, tx }: TxScope): void {
   const used = tx.receipt.gasUsage
   if (used === 0n) return
   const stock = computeGas(getResource(state, tx.publisher), block.time) - used
-  changeResource(state, tx.publisher, { gas_stock: stock > 0n ? storedGas(stock) : 0n, gas_updated: block.time })
+  changeResource(state, tx.publisher, { gas_stock: stock > 0n ? toStoredGas(stock) : 0n, gas_updated: block.time })
 }
 
 /** Gas and RAM of an owner; all zero for an owner that never had any. */
@@ -128,7 +128,7 @@ export function ramTrades({ scope }: TxScope): (name: string, movement: Movement
       sold = undefined
       changeMarket(scope, market => {
         market.left += bytes
-        market.balance -= hundredths(amount)
+        market.balance -= toHundredths(amount)
         market.used -= bytes
       })
     } else if (to === MARKET) {
@@ -150,7 +150,7 @@ export function ramTrades({ scope }: TxScope): (name: string, movement: Movement
     scope.day.ramFees += fee
     changeMarket(scope, market => {
       market.left -= Number(amount)
-      market.balance += hundredths(price - fee)
+      market.balance += toHundredths(price - fee)
       market.used += Number(amount)
     })
   }
@@ -165,7 +165,7 @@ export function ramTrades({ scope }: TxScope): (name: string, movement: Movement
 }
 
 /** An amount as the contract's double: ram.iost trades in hundredths of IOST. */
-const hundredths = (units: bigint): number => Number(units / 1_000_000n) / 100
+const toHundredths = (units: bigint): number => Number(units / 1_000_000n) / 100
 
 const addTotal = ({ state }: Scope, owner: string, bytes: bigint): void =>
   changeResource(state, owner, { ram_total: getResource(state, owner).ram_total + bytes })

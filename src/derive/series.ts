@@ -67,7 +67,7 @@ export function seriesDrafts(state: State, { height }: Pick<Block, 'height'>): S
     const { key, newest } = of
     if (newest !== undefined && !isFull(newest)) return newest
     if (newest !== undefined) full.push({ key, draft: newest })
-    const next = nextPart(key, height, newest)
+    const next = startNextPart(key, height, newest)
     of.newest = next
     return next
   }
@@ -135,7 +135,7 @@ function openSeriesDraft(doc: SeriesDoc | undefined): Draft | undefined {
   return { part, first, height, opening, count, gained, lost, gains, losses, more: 0n, less: 0n, entries }
 }
 
-function nextPart(key: string, height: number, before: Draft | undefined): Draft {
+function startNextPart(key: string, height: number, before: Draft | undefined): Draft {
   const none = { height, count: 0, gained: '0', lost: '0', more: 0n, less: 0n, gains: 0, losses: 0, entries: '' }
   if (before === undefined) return { ...none, part: 0, first: 1, opening: NOTHING }
   const { part, first, count } = before

@@ -1,4 +1,4 @@
-import { unitsAsRead } from '#chain/amount.ts'
+import { parseUnitsLeniently } from '#chain/amount.ts'
 import { AMOUNT_AT } from '#chain/effects.ts'
 import { Exact, type ExactJson, tryParseExact } from '#chain/json.ts'
 import { seriesOf } from '#indices/series.ts'
@@ -46,7 +46,7 @@ function move(at: TxScope, parsed: ParsedReceipt): Movement {
   const symbol = requireTextArgument(at, parsed, 0)
   const token = ledger.token(symbol)
   const place = AMOUNT_AT.get(parsed.name) ?? 3
-  const amount = unitsAsRead(requireTextArgument(at, parsed, place), token.decimal)
+  const amount = parseUnitsLeniently(requireTextArgument(at, parsed, place), token.decimal)
   if (amount === undefined) throw malformed(at, parsed, place)
   const movement = { token: symbol, ...requireParties(at, parsed), amount, decimals: token.decimal }
   const { from, to } = movement
@@ -90,7 +90,7 @@ function create({ scope, tx }: TxScope, args: readonly ExactJson[]): void {
     full_name: typeof config.fullName === 'string' ? config.fullName.toWellFormed() : symbol,
     issuer: findText(args, 1) ?? '',
     decimal,
-    total_supply: wholeUnits(findDigits(args, 2), decimal),
+    total_supply: toWholeUnits(findDigits(args, 2), decimal),
     current_supply: 0n,
     can_transfer: config.canTransfer !== false,
     only_issuer_can_transfer: config.onlyIssuerCanTransfer === true,
@@ -119,7 +119,7 @@ function truncateNumber(value: ExactJson | undefined): number | undefined {
 }
 
 /** Multiplies like Go's int64: the node refuses supplies that are too large; those far below zero wrap. */
-const wholeUnits = (digits: string | undefined, decimals: number): bigint =>
+const toWholeUnits = (digits: string | undefined, decimals: number): bigint =>
   digits !== undefined && /^-?\d+$/.test(digits) ? BigInt.asIntN(64, BigInt(digits) * 10n ** BigInt(decimals)) : 0n
 
 /** Applies `updateTotalSupply [symbol, whole tokens]`, which emits no receipt (token.iost 1.0.4). */
@@ -129,7 +129,7 @@ export function updateTotalSupply({ scope, tx }: TxScope, at: number): void {
   const digits = findDigits(args, 1)
   if (symbol === undefined || digits === undefined) return
   const token = scope.ledger.token(symbol)
-  token.total_supply = wholeUnits(digits, token.decimal)
+  token.total_supply = toWholeUnits(digits, token.decimal)
 }
 
 function requireTimeArgument(at: TxScope, parsed: ParsedReceipt, place: number): bigint {

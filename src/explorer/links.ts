@@ -17,17 +17,17 @@ export const formatRoot = (lang: Lang, path: string): string =>
 
 /** The page path of a thing. Names on the chain may contain any character. */
 export const formatPagePath = (kind: PageKind, id: string | number): string => `/${kind}/${encodeURIComponent(id)}`
-/** The kinds of pages. `nft` is a collection; the path of an NFT is `pathOfNft`. */
+/** The kinds of pages. `nft` is a collection; the path of an NFT is `formatNftPath`. */
 export type PageKind = 'block' | 'tx' | 'account' | 'contract' | 'token' | 'producer' | 'nft'
 
 /** The page path of an NFT: its id is unique only in its collection. */
-export const pathOfNft = (collection: string, id: string): string =>
+export const formatNftPath = (collection: string, id: string): string =>
   `${formatPagePath('nft', collection)}/${encodeURIComponent(id)}`
 
-export const pathOfBalance = (owner: string, token: string): string =>
+export const formatBalancePath = (owner: string, token: string): string =>
   `${formatPagePath('account', owner)}/${encodeURIComponent(token)}`
 
-export const pathOfStorage = (contract: string): string => `${formatPagePath('contract', contract)}/storage`
+export const formatStoragePath = (contract: string): string => `${formatPagePath('contract', contract)}/storage`
 
 /** The pages of lists, in display order. */
 export const LISTS = [
@@ -60,7 +60,7 @@ export const isNarrowed = ({ query }: Pick<Visit, 'query'>, names: readonly stri
   })
 
 /** Decodes a path segment. A segment with an invalid escape is returned unchanged; it is the name of nothing. */
-export function decoded(segment: string): string {
+export function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
@@ -81,7 +81,7 @@ export function findRoute<T extends { readonly path: string }>(all: readonly T[]
     const fits = (segment: string, at: number): boolean =>
       segment === '{id}' || segment === '{part}' ? given[at] !== '' : given[at] === segment
     if (own.length !== given.length || !own.every(fits)) continue
-    const segmentOf = (name: string): string => lowerAddress(decoded(given[own.indexOf(name)] ?? ''))
+    const segmentOf = (name: string): string => lowerAddress(decodeSegment(given[own.indexOf(name)] ?? ''))
     return { found, id: segmentOf('{id}'), part: segmentOf('{part}') }
   }
   return undefined

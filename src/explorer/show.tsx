@@ -3,18 +3,18 @@ import type { AcquirePermit, AnswerDeps } from '#actions/answer.ts'
 import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
 import type { Text, Typed } from '#actions/define.ts'
 import { listParameters } from '#actions/request/query.ts'
-import { shown } from '#actions/request/refusals.ts'
+import { quoteGiven } from '#actions/request/refusals.ts'
 import { lowerAddress } from '#chain/names.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure, type FailureKind } from '#failure/failure.ts'
 import { downloads } from './download/downloads.ts'
 import type { Near } from './find/search.ts'
-import { type FormField, inWordsOfPage } from './format/field.ts'
+import { type FormField, translateRefusal } from './format/field.ts'
 import { findRoute, toHref } from './links.ts'
 import type { Html, Lang, PageContent, Redirect, Visit } from './page.ts'
 import { pages } from './pages.ts'
 import { type Frame, Layout, type PageCall } from './part/layout.tsx'
-import { formatSearch, lastInstead, pathOfPage } from './part/list.tsx'
+import { findLastPage, formatListPath, formatSearch } from './part/list.tsx'
 import { LastBlock, MatchRows, SEARCHED_FORMS } from './part/match.tsx'
 import { Card } from './part/section.tsx'
 import { ChainText } from './part/text.tsx'
@@ -45,7 +45,11 @@ function failurePage(frame: Frame, { failure, fields, near }: FailurePageProps):
       <>
         <section class="card failure">
           <h1 safe>{title}</h1>
-          {isOutOfOrder(failure) ? <OutOfOrder frame={frame} /> : <p safe>{inWordsOfPage(frame, failure, fields)}</p>}
+          {isOutOfOrder(failure) ? (
+            <OutOfOrder frame={frame} />
+          ) : (
+            <p safe>{translateRefusal(frame, failure, fields)}</p>
+          )}
           {near !== undefined && failure.kind !== 'loading' && <LastBlock visit={frame} height={near.height} />}
           <p safe>{say(SEARCHED_FORMS)}</p>
         </section>
@@ -79,7 +83,7 @@ function OutOfOrder({ frame }: { readonly frame: Frame }): Html {
           zh: '此链接不对应列表中的任何一页。按条件查到的记录没有页码，只能逐页往后翻。',
         })}
       </span>{' '}
-      <a href={toHref(frame, pathOfPage({ path: frame.path, query }, 1))} safe>
+      <a href={toHref(frame, formatListPath({ path: frame.path, query }, 1))} safe>
         {frame.say({ en: 'First page →', zh: '从第一页开始 →' })}
       </a>
     </p>
@@ -96,7 +100,7 @@ type Refused = { readonly action: Typed; readonly given: CallParameters }
  * API's parameter, no thing can have that name, so it is 'not_found'. A bad query parameter of the address
  * stays 'bad_request'.
  */
-export function notFoundIfImpossible(
+export function toVisitorFailure(
   error: unknown,
   { action, given }: Refused,
   { id, part, query }: Pick<Visit, 'id' | 'part' | 'query'>,
@@ -111,9 +115,9 @@ export function notFoundIfImpossible(
   if (rules.length === 0 || value === undefined || query.get(name) === value) return error
   return new Failure(
     'not_found',
-    `${shown(value)} cannot exist: it would have to be ${rules.map(({ en }) => en).join(' or ')}.`,
+    `${quoteGiven(value)} cannot exist: it would have to be ${rules.map(({ en }) => en).join(' or ')}.`,
     {
-      zh: `${shown(value)} 不可能存在：须为${rules.map(({ zh }) => zh).join('，或')}。`,
+      zh: `${quoteGiven(value)} 不可能存在：须为${rules.map(({ zh }) => zh).join('，或')}。`,
       cause: error,
     },
   )
@@ -154,12 +158,12 @@ export async function showPage(
         calls.push(call)
         try {
           const answer = await ask(action, given)
-          last ??= lastInstead(request, given, answer)
+          last ??= findLastPage(request, given, answer)
           return answer
         } catch (error) {
           // A page can do without the answer. Its links are only those of successful calls.
           calls.splice(calls.indexOf(call), 1)
-          throw notFoundIfImpossible(error, call, { id, part, query: request.query })
+          throw toVisitorFailure(error, call, { id, part, query: request.query })
         }
       }
       const visit: Visit = { ...request, say: createSay(request.lang), id, part, ask: noting, peek: ask, at, storage }
@@ -169,7 +173,7 @@ export async function showPage(
       const frame: Frame = { ...visit, height: at.height, time: toIso(at.time), calls }
       const text = await (<Layout frame={frame} shown={shown} />)
       // Lists are requested while the page is rendered.
-      return last === undefined ? { text, height: at.height } : { to: pathOfPage(request, last) }
+      return last === undefined ? { text, height: at.height } : { to: formatListPath(request, last) }
     },
     running,
   )

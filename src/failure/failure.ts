@@ -55,12 +55,12 @@ export class Failure extends Error {
   readonly details: Readonly<Record<string, string | number>>
 
   constructor(kind: FailureKind, message: string, options: FailureOptions = {}) {
-    super(withoutSecrets(message), options.cause === undefined ? undefined : { cause: options.cause })
+    super(removeSecrets(message), options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'Failure'
     this.kind = kind
     this.retryable = options.retryable ?? RETRYABLE.has(kind)
     this.help = options.help
-    this.zh = options.zh === undefined ? undefined : withoutSecrets(options.zh)
+    this.zh = options.zh === undefined ? undefined : removeSecrets(options.zh)
     this.details = options.details ?? {}
   }
 }
@@ -69,7 +69,7 @@ export class Failure extends Error {
  * Text without credentials: user info of URLs, values of `apikey` in query strings, and texts in the form of
  * our API keys become `***`.
  */
-export const withoutSecrets = (text: string): string =>
+export const removeSecrets = (text: string): string =>
   MAY_HAVE_SECRETS.test(text)
     ? text
         .replace(/:\/\/[^\s/]+@/g, '://***@')
@@ -104,7 +104,7 @@ export const toFailure = (error: unknown): Failure =>
  * Foreign text, made safe for a message: escapes every character that could disturb a log or a terminal
  * (controls, line separators, direction marks, lone surrogates).
  */
-export const escaped = (text: string): string =>
+export const escapeForeignText = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, mark => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`)
 
 /** Writes one structured line: a constant sentence and its values. Never parameters of a request, never keys. */
@@ -115,7 +115,7 @@ export type Log = (
 ) => void
 
 /** The result of some work; undefined when it fails in one of these ways. Any other failure is thrown. */
-export async function unless<T>(kinds: readonly FailureKind[], work: Promise<T>): Promise<T | undefined> {
+export async function catchKinds<T>(kinds: readonly FailureKind[], work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {

@@ -56,7 +56,7 @@ type After = (ms: number, measure: () => void) => () => void
 export function watchLateness(
   eachSecond: (ms: number) => void,
   now: () => number = () => performance.now(),
-  after: After = afterSystem,
+  after: After = startSystemTimer,
 ): Lateness {
   let measured: readonly { readonly at: number; readonly late: number }[] = []
   let last = now()
@@ -89,7 +89,7 @@ export function watchLateness(
   }
 }
 
-const afterSystem: After = (ms, measure) => {
+const startSystemTimer: After = (ms, measure) => {
   const timer = setTimeout(measure, ms)
   timer.unref()
   return () => clearTimeout(timer)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { judgeHead, selectCachedBlocks, walkDown } from './branch.ts'
-import { type HeadBlock, type HeadState, rowsOfList, selectHead } from './head-state.ts'
+import { type HeadBlock, type HeadState, selectHead, selectListRows } from './head-state.ts'
 
 /** A block named by its branch and height: the parent of `a7` is `a6`, unless a fork begins there. */
 const block = (branch: string, height: number, parent = `${branch}${height - 1}`) => ({
@@ -86,6 +86,6 @@ test.each([
 
 test('rowsOfList: the rows of a block in a list are returned in order', () => {
   const rows = ['x', 'y', 'x'].map((list, index) => ({ doc: { index }, lists: [list, 'all'] }))
-  const indicesOf = (list: string) => rowsOfList(headBlock({}, rows), list).map(({ doc }) => doc.index)
+  const indicesOf = (list: string) => selectListRows(headBlock({}, rows), list).map(({ doc }) => doc.index)
   expect([indicesOf('x'), indicesOf('all'), indicesOf('__proto__')]).toEqual([[0, 2], [0, 1, 2], []])
 })

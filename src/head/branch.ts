@@ -2,7 +2,7 @@ import type { Block, ProofLevel } from '#chain/block.ts'
 import { checkAlone, checkBlock, checkWhole, isWholeByItself, lossyReceipts } from '#chain/check.ts'
 import { decodeBlockAnswer, decodeChainInfo, decodeRawBlock, decodeReceipts } from '#chain/decode.ts'
 import { headHash } from '#chain/head.ts'
-import { textOfBytes } from '#chain/receipt-hash.ts'
+import { decodeChainText } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
 import { requireSigned } from '#node/bulk.ts'
 import type { ChainInfo, Node } from '#node/port.ts'
@@ -33,7 +33,7 @@ export type FetchOptions = {
 /** A request that takes longer is repeated by the next poll. */
 async function fetchNodeText({ node, signal }: FetchOptions, path: string): Promise<string | undefined> {
   const { status, body, release } = await node.get(path, { signal, withinMs: 2_000 })
-  const text = textOfBytes(body)
+  const text = decodeChainText(body)
   release()
   return status === 200 ? text : undefined
 }

@@ -5,11 +5,11 @@ import { MissingState } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
 import { Failure, type Log } from '#failure/failure.ts'
 import type { Key, StateChange, StateIndex } from '#indices/registry.ts'
-import { signers } from '#load/proving.ts'
+import { createSigners } from '#load/proving.ts'
 import { NoNodeOnBranch } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
-import { type Clock, every } from '#time/clock.ts'
+import { type Clock, runEvery } from '#time/clock.ts'
 import {
   type BranchTip,
   type Fetched,
@@ -69,7 +69,7 @@ async function deriveHead(view: View, branch: readonly FollowedBlock[]): Promise
   const [first] = blocks
   if (first === undefined || first.height !== height + 1 || first.parentHash !== publishedHash) return new Map()
   const overlay = createOverlay(view)
-  const keys = signers({ read: overlay.read, changedKeys: () => [] }, { known: proved?.formerKeys, from: height })
+  const keys = createSigners({ read: overlay.read, changedKeys: () => [] }, { known: proved?.formerKeys, from: height })
   const lastSignedWith = new Map<string, string>()
   for (const { signedBy, hash, derived } of blocks)
     if (signedBy !== undefined && derived === undefined) lastSignedWith.set(signedBy, hash)
@@ -198,7 +198,7 @@ const EVERY_MS = 200
 export function followHead(following: Following & { readonly clock: Clock }): HeadSource & { stop(): void } {
   const { current, poll } = createFollower(following)
   const ends = new AbortController()
-  const polling = every(following.clock, EVERY_MS, () => poll(ends.signal))
+  const polling = runEvery(following.clock, EVERY_MS, () => poll(ends.signal))
   return {
     current,
     stop: () => {

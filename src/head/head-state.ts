@@ -57,10 +57,10 @@ export type HeadAt = {
   readonly blocks: readonly HeadBlock[]
 }
 
-const withoutBlocks = (status: HeadStatus): HeadAt => ({ status, height: undefined, lib: -1, blocks: [] })
+const createEmptyHead = (status: HeadStatus): HeadAt => ({ status, height: undefined, lib: -1, blocks: [] })
 
 /** The value when no node is followed. */
-export const NO_HEAD: HeadAt = withoutBlocks('none')
+export const NO_HEAD: HeadAt = createEmptyHead('none')
 
 /**
  * The head blocks above a published block; none unless the branch leads to exactly that block. `shown`
@@ -68,19 +68,19 @@ export const NO_HEAD: HeadAt = withoutBlocks('none')
  */
 export function selectHead(shown: HeadState | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt {
   if (shown === undefined) return NO_HEAD
-  if (shown.status !== 'followed') return withoutBlocks(shown.status)
+  if (shown.status !== 'followed') return createEmptyHead(shown.status)
   const { tip, lib, blocks } = shown
   // The published block once came from the node, so the node's chain is at least as high.
   if (tip.height <= at.height) return { status: 'followed', height: at.height, lib: at.height, blocks: [] }
   const first = at.height + 1 - (tip.height - blocks.length + 1)
-  if (blocks[first]?.doc.parent_hash !== at.hash) return withoutBlocks('apart')
+  if (blocks[first]?.doc.parent_hash !== at.hash) return createEmptyHead('apart')
   return { status: 'followed', height: tip.height, lib: Math.max(lib, at.height), blocks: blocks.slice(first) }
 }
 
 const byList = new WeakMap<HeadBlock, ReadonlyMap<string, readonly HeadRow[]>>()
 
 /** The rows of a list in a block, in order. */
-export function rowsOfList(block: HeadBlock, list: string): readonly HeadRow[] {
+export function selectListRows(block: HeadBlock, list: string): readonly HeadRow[] {
   const known = byList.get(block) ?? groupRows(block)
   byList.set(block, known)
   return known.get(list) ?? []

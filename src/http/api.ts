@@ -11,7 +11,7 @@ import { actions, modules } from '#actions/registry.ts'
 import { type OptionDefaults, type Options, readOptions } from '#actions/request/options.ts'
 import type { Query } from '#actions/request/query.ts'
 import { toIso } from '#chain/time.ts'
-import { withoutSecrets } from '#failure/failure.ts'
+import { removeSecrets } from '#failure/failure.ts'
 import type { Gate } from '#gate/gate.ts'
 import type { HeadAt } from '#head/head-state.ts'
 import type { Exchange } from './exchange.ts'
@@ -60,7 +60,7 @@ export function linkHeader(query: Query, { page, size, total, lastId }: Paged, r
   for (const [relation, number] of pages) {
     if (number <= 0n) continue
     const text =
-      relation === 'next' && lastId !== undefined ? behindText(pairs, lastId) : `${ahead}page=${number}${behind}`
+      relation === 'next' && lastId !== undefined ? formatNextQuery(pairs, lastId) : `${ahead}page=${number}${behind}`
     links.push(`<?${text}>; rel="${relation}"`)
   }
   return links.join(', ')
@@ -70,12 +70,12 @@ export function linkHeader(query: Query, { page, size, total, lastId }: Paged, r
 function searchedLinks(query: Query, lastId: string | undefined, repeated: Repeated): string {
   const pairs = selectRepeated(query, repeated).filter(([name]) => name !== 'page')
   const first = pairs.filter(([name]) => name !== 'after')
-  const next = lastId === undefined ? '' : `, <?${behindText(pairs, lastId)}>; rel="next"`
+  const next = lastId === undefined ? '' : `, <?${formatNextQuery(pairs, lastId)}>; rel="next"`
   return `<?${[...first, ['page', '1'] as const].map(pairText).join('&')}>; rel="first"${next}`
 }
 
 /** The query of the page after a row. */
-const behindText = (pairs: Query, lastId: string): string =>
+const formatNextQuery = (pairs: Query, lastId: string): string =>
   [...pairs.filter(([name]) => name !== 'page' && name !== 'after'), ['after', lastId] as const].map(pairText).join('&')
 
 /** All parameters that the action reads, and those of the others that are short enough and contain no key. */
@@ -102,7 +102,7 @@ function pairText([name, value]: Query[number]): string {
 function mayRepeat([name, value]: Query[number], secrets: readonly string[]): boolean {
   const text = `?${name}=${value}`
   if (text.length > UNREAD_LETTERS) return false
-  const hidesKey = withoutSecrets(text) !== text || secrets.some(key => key !== '' && text.includes(key))
+  const hidesKey = removeSecrets(text) !== text || secrets.some(key => key !== '' && text.includes(key))
   return !hidesKey
 }
 

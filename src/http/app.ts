@@ -26,7 +26,7 @@ import { watchHealth } from './health.ts'
 import { ALLOWED, COMMON_HEADERS, textReply } from './reply.ts'
 import { answerApi, respond } from './request.ts'
 import { rpcHandler } from './rpc.ts'
-import { sampling, sendRefusal } from './send.ts'
+import { createSampling, sendRefusal } from './send.ts'
 import { healthHandler, readyHandler, usageHandler } from './status.ts'
 import { statusHandler } from './status-page.tsx'
 
@@ -105,10 +105,10 @@ function addRoutes(
   const answerUnrouted = (request: Request): Promise<Response> | Response | undefined => {
     const { method, url } = request
     if (method === 'GET' && isRoutable(url)) return undefined
-    if (method === 'OPTIONS') return preflight()
+    if (method === 'OPTIONS') return createPreflight()
     if (method !== 'GET' && method !== 'HEAD') return refuseMethod(request)
     const response = app.handle(clients.replace(toRoutableGet(request), request))
-    return method === 'GET' ? response : withoutBody(response)
+    return method === 'GET' ? response : removeBody(response)
   }
   app
     .onRequest(({ request }) => refuseCrowd?.(request) ?? answerUnrouted(request))
@@ -199,7 +199,7 @@ function createService(options: AppOptions, clients: ClientAddresses): Service {
     stopping,
     clientOf: clients.of,
     connections: clients,
-    isLogged: sampling(logEach),
+    isLogged: createSampling(logEach),
   }
 }
 
@@ -251,7 +251,7 @@ const metricsHandler =
   async () =>
     textReply(200, { type, text: await text() }, { headers: { 'Cache-Control': 'no-store' }, form: 'tagged' })
 
-const preflight = (): Response =>
+const createPreflight = (): Response =>
   new Response(null, {
     status: 204,
     headers: {
@@ -268,7 +268,7 @@ const preflight = (): Response =>
  * The response to HEAD has the headers of the GET, including the length. A streamed body has no length, and
  * Bun would send 0 (RFC 9110 8.6 allows only the length of the GET).
  */
-async function withoutBody(response: Response | Promise<Response>): Promise<Response> {
+async function removeBody(response: Response | Promise<Response>): Promise<Response> {
   const { status, headers, body } = await response
   if (body !== null && !headers.has('content-length')) headers.set('Transfer-Encoding', 'chunked')
   await body?.cancel()

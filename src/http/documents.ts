@@ -5,13 +5,13 @@ import { chooseExample, type Example, findScenes } from '#actions/example/choose
 import { actions } from '#actions/registry.ts'
 import { FEED_FORMAT, LANGUAGE_TAG, type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import { findSingleValue, type Query } from '#actions/request/query.ts'
-import { badRequest, shown } from '#actions/request/refusals.ts'
+import { badRequest, quoteGiven } from '#actions/request/refusals.ts'
 import touchIcon from '#explorer/asset/touch-icon.png' with { type: 'file' }
 import type { Lang, Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
 import { countVisit } from '#gate/gate.ts'
 import type { AddressLimits } from '#gate/networks.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import type { Assets } from './assets.ts'
 import { clientScript, clientText } from './client/client-text.ts'
 import type { Handler } from './exchange.ts'
@@ -20,7 +20,7 @@ import { buildOpenapi } from './openapi/document.ts'
 import { listFieldRows } from './reference/action.ts'
 import { renderReference } from './reference/page.tsx'
 import { paragraphs } from './reference/text.ts'
-import { JSON_TYPE, lastingReply, lazy, type Reply, textReply } from './reply.ts'
+import { JSON_TYPE, lastingReply, makeLazily, type Reply, textReply } from './reply.ts'
 
 /** The logo of the pages: a lens over a chain of blocks. */
 const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1b4fd6"/><circle cx="14" cy="14" r="7" fill="none" stroke="#fff" stroke-width="3"/><path d="m19 19 7 7" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>
@@ -109,17 +109,17 @@ export function documentHandlers(deps: AnswerDeps, options: DocumentOptions): Re
   const docs = (handler: Handler): Document => ({ kind: 'docs', handler })
   const client = (type: string, make: typeof clientText): Document => ({
     kind: 'client',
-    handler: fixed(type, () => make(actions, site.version)),
+    handler: serveFixed(type, () => make(actions, site.version)),
   })
-  const icon = docs(fixed('image/svg+xml', () => favicon))
+  const icon = docs(serveFixed('image/svg+xml', () => favicon))
   const all: readonly (readonly [path: string, document: Document])[] = [
     ['/docs/en', docs(pageHandler('en', options, ofExamples))],
     ['/docs/zh', docs(pageHandler('zh', options, ofExamples))],
     ['/openapi.json', { kind: 'openapi', handler: openapiHandler(options, ofExamples) }],
     ['/client.ts', client('application/typescript; charset=utf-8', clientText)],
     ['/client.js', client('text/javascript; charset=utf-8', clientScript)],
-    ['/llms.txt', docs(fixed('text/markdown; charset=utf-8', () => formatLlms(actions)))],
-    ['/robots.txt', docs(fixed('text/plain; charset=utf-8', () => formatRobots({ ...site, basePath })))],
+    ['/llms.txt', docs(serveFixed('text/markdown; charset=utf-8', () => formatLlms(actions)))],
+    ['/robots.txt', docs(serveFixed('text/plain; charset=utf-8', () => formatRobots({ ...site, basePath })))],
     ['/favicon.svg', icon],
     ['/favicon.ico', icon],
     ['/apple-touch-icon.png', docs(touchIconHandler())],
@@ -156,7 +156,7 @@ function servedExamples(deps: AnswerDeps, defaults: OptionDefaults): () => Promi
     const stop = deps.clock.after(TIMEOUT_MS, () => controller.abort())
     try {
       const { signal } = controller
-      const found = await within(chooseMissing(deps, { known, defaults }, signal), { signal })
+      const found = await awaitLimited(chooseMissing(deps, { known, defaults }, signal), { signal })
       // The same object while nothing was found, since pages are made anew for another one.
       if (found.size > known.size) known = found
     } catch {
@@ -229,12 +229,12 @@ function pageHandler(lang: Lang, options: DocumentOptions, ofExamples: RepliesOf
 
 /** The page's logo as PNG, since phones do not use an SVG on the home screen. Phones round the corners. */
 function touchIconHandler(): Handler {
-  const icon = lazy(() => readFileSync(touchIcon))
+  const icon = makeLazily(() => readFileSync(touchIcon))
   return async () => ({ status: 200, type: 'image/png', body: icon(), headers: HEADERS, form: 'raw' })
 }
 
-function fixed(type: string, make: () => string): Handler {
-  const reply = lazy(() => lastingReply({ type, text: make() }, HEADERS))
+function serveFixed(type: string, make: () => string): Handler {
+  const reply = makeLazily(() => lastingReply({ type, text: make() }, HEADERS))
   return async () => reply()
 }
 
@@ -265,8 +265,8 @@ function parseFormOptions(query: Query, defaults: OptionDefaults): Partial<Form>
   for (const [name] of query)
     if (!(FORM_NAMES as readonly string[]).includes(name) && name !== 'lang')
       throw badRequest({
-        en: `Unknown parameter ${shown(name)}; the document takes ${FORM_NAMES.join(', ')}.`,
-        zh: `未知参数 ${shown(name)}；此文档的参数为 ${FORM_NAMES.join('、')}。`,
+        en: `Unknown parameter ${quoteGiven(name)}; the document takes ${FORM_NAMES.join(', ')}.`,
+        zh: `未知参数 ${quoteGiven(name)}；此文档的参数为 ${FORM_NAMES.join('、')}。`,
       })
   const options = readOptions(query, { defaults })
   const given = FORM_NAMES.filter(name => findSingleValue(query, name) !== undefined)

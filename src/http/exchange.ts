@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { OPTION_VALUES, type OptionDefaults, selectLanguage } from '#actions/request/options.ts'
 import { IGNORED, type Query } from '#actions/request/query.ts'
-import { badRequest, shown } from '#actions/request/refusals.ts'
+import { badRequest, quoteGiven } from '#actions/request/refusals.ts'
 import { Failure, type Log } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import type { AccessLogFields, HttpCounts } from './counts.ts'
@@ -126,7 +126,7 @@ export function findClient(
     trusted.some(each => (one === 'unix' || each === 'unix' ? one === each : isInRange(one, each)))
   if (client === undefined || !isProxy(client)) return client
   for (const hop of parseHops(headers).slice(-MAX_HOPS).reverse()) {
-    const address = parseIpAddress(withoutPort(hop))
+    const address = parseIpAddress(removePort(hop))
     if (address === undefined) return client
     client = address
     if (!isProxy(client)) return client
@@ -146,7 +146,7 @@ function parseHops(headers: Pick<Headers, 'get'>): readonly string[] {
 }
 
 /** The address of a hop without its port: `1.2.3.4:567`, `[2001:db8::1]:567`, or an address alone. */
-const withoutPort = (hop: string): string =>
+const removePort = (hop: string): string =>
   /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop
 
 /** Path and query of a request, undecoded. */
@@ -222,11 +222,11 @@ function parsePair(piece: string) {
   const mark = piece.indexOf('=')
   const name = mark === -1 ? piece : piece.slice(0, mark)
   const value = mark === -1 ? '' : piece.slice(mark + 1)
-  return /[+%]/.test(piece) ? { name: decoded(name), value: decoded(value) } : { name, value }
+  return /[+%]/.test(piece) ? { name: decodeQueryText(name), value: decodeQueryText(value) } : { name, value }
 }
 
 /** Decodes a text; undefined: a broken escape, or bytes that are not UTF-8. */
-function decoded(text: string): string | undefined {
+function decodeQueryText(text: string): string | undefined {
   const spaced = text.replaceAll('+', ' ')
   if (!spaced.includes('%')) return spaced
   if (/%(?![0-9A-Fa-f]{2})/.test(spaced)) return undefined
@@ -249,16 +249,16 @@ const RULE = {
 const badValue = (name: string): Failure =>
   badRequest(
     {
-      en: `Parameter ${shown(name)} is not encoded correctly: ${RULE.en}.`,
-      zh: `参数 ${shown(name)} 的编码不正确：${RULE.zh}。`,
+      en: `Parameter ${quoteGiven(name)} is not encoded correctly: ${RULE.en}.`,
+      zh: `参数 ${quoteGiven(name)} 的编码不正确：${RULE.zh}。`,
     },
     { parameter: name },
   )
 
 const badName = (raw: string): Failure =>
   badRequest({
-    en: `Parameter name ${shown(raw)} is not encoded correctly: ${RULE.en}.`,
-    zh: `参数名 ${shown(raw)} 的编码不正确：${RULE.zh}。`,
+    en: `Parameter name ${quoteGiven(raw)} is not encoded correctly: ${RULE.en}.`,
+    zh: `参数名 ${quoteGiven(raw)} 的编码不正确：${RULE.zh}。`,
   })
 
 const noName = (): Failure =>
@@ -374,7 +374,7 @@ export function refuseParameters({ query }: Pick<Exchange, 'query'>, path: strin
   for (const [name] of query)
     if (!OPTIONS.includes(name) && !IGNORED.includes(name))
       throw badRequest({
-        en: `Unknown parameter ${shown(name)}; ${path} takes ${names.join(', ')}.`,
-        zh: `未知参数 ${shown(name)}；${path} 的参数为 ${names.join('、')}。`,
+        en: `Unknown parameter ${quoteGiven(name)}; ${path} takes ${names.join(', ')}.`,
+        zh: `未知参数 ${quoteGiven(name)}；${path} 的参数为 ${names.join('、')}。`,
       })
 }

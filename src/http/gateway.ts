@@ -2,7 +2,7 @@ import { tryParseJson } from '#chain/json.ts'
 import type { ForwardedResponse, Node, NodeResponse } from '#node/port.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import type { Clock } from '#time/clock.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 
 /** An answer whose bytes count until `release`. */
 type TakenResponse = NodeResponse & { readonly release: () => void }
@@ -221,7 +221,7 @@ export function createGateway(node: Node, { clock: { elapsed }, maxBytes, onAnsw
       const call = isJoined ? known : begin(path)
       call.readers += 1
       try {
-        const { passed, take } = await within(call.answer, { signal })
+        const { passed, take } = await awaitLimited(call.answer, { signal })
         onAnswer(isJoined ? 'joined' : passed.isFirst ? 'node' : 'other_node')
         return take()
       } finally {

@@ -7,7 +7,7 @@ import { AbsentStore, OtherVersion } from '#store/failures.ts'
 import type { Published } from '#store/port.ts'
 import { requireServable, type ServedStore } from '#store/servable.ts'
 import type { Clock } from '#time/clock.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import type { HttpCounts } from './counts.ts'
 
 /** The node as it was last heard. */
@@ -52,7 +52,7 @@ export function watchHealth({
     if (kept === undefined || clock.elapsed() >= kept.until)
       kept = { published: requireServable(store), until: clock.elapsed() + KEPT_MS }
     const late = () => new Failure('unavailable', `The store did not return its height within ${STORE_MS} ms.`)
-    const found = await within(kept.published, { ms: STORE_MS, late }).catch(requireStoreFailure)
+    const found = await awaitLimited(kept.published, { ms: STORE_MS, late }).catch(requireStoreFailure)
     const published = found instanceof Failure ? undefined : found
     return {
       published,
@@ -178,14 +178,14 @@ function describeUnfit(unfit: Unfit): Trouble {
     unfit.is === 'foreign'
       ? `全节点所属的链与存储中的不同：${unfit.why}。`
       : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点上为 ${unfit.there}。`
-  return trouble(`${unfitText(unfit, 'the node')}.`, zh, [
+  return defineTrouble(`${unfitText(unfit, 'the node')}.`, zh, [
     "'iostlens doctor' names the node and the remedy.",
     '可运行 iostlens doctor，查看是哪个全节点以及处理办法。',
   ])
 }
 
 /** A fault and its remedy, each in English and Chinese. */
-const trouble = (en: string, zh: string, [helpEn, helpZh]: readonly [string, string]): Trouble => ({
+const defineTrouble = (en: string, zh: string, [helpEn, helpZh]: readonly [string, string]): Trouble => ({
   what: { en, zh },
   help: { en: helpEn, zh: helpZh },
 })
@@ -194,20 +194,20 @@ const CHECK_NODES = [
   "Check the nodes of --node with 'iostlens doctor', or set a further one.",
   '请用 iostlens doctor 检查 --node 指定的全节点，或另外添加一个。',
 ] as const
-const UNREADABLE = trouble('The store cannot be read.', '无法读取存储。', [
+const UNREADABLE = defineTrouble('The store cannot be read.', '无法读取存储。', [
   "The log gives the reason; 'iostlens doctor' checks the store.",
   '日志中有原因；可运行 iostlens doctor 检查存储。',
 ])
-const LOST = trouble('Part of the store is lost or damaged.', '存储数据缺失或已损坏。', [
+const LOST = defineTrouble('Part of the store is lost or damaged.', '存储数据缺失或已损坏。', [
   "Restore it from a backup, or run 'iostlens verify' and 'iostlens repair'.",
   '请从备份恢复，或运行 iostlens verify 与 iostlens repair。',
 ])
 /** The store has no block. */
-export const EMPTY = trouble('Nothing is loaded yet.', '尚未加载任何数据。', [
+export const EMPTY = defineTrouble('Nothing is loaded yet.', '尚未加载任何数据。', [
   "Load with 'iostlens load' or 'iostlens up'; the first blocks appear within seconds.",
   '请用 iostlens load 或 iostlens up 加载；最初的区块数秒内即可查询。',
 ])
-const ABSENT = trouble(
+const ABSENT = defineTrouble(
   'The store does not exist: nothing was ever loaded where --store (or --data) points.',
   '存储不存在：--store（或 --data）所指之处从未加载过数据。',
   [
@@ -215,7 +215,7 @@ const ABSENT = trouble(
     '请更正该设置，或用 iostlens load 向该处加载；日志中有具体位置。',
   ],
 )
-const OTHER = trouble(
+const OTHER = defineTrouble(
   'The store is of another version than this process, which therefore answers no request: restart with the new version.',
   '存储的版本与本进程不同，因此本进程不再响应请求：请用新版本重新启动。',
   [
@@ -223,7 +223,7 @@ const OTHER = trouble(
     '请用迁移该存储的版本重新启动；若尚未迁移，请运行 iostlens indices migrate。',
   ],
 )
-const FAR_BEHIND = trouble(
+const FAR_BEHIND = defineTrouble(
   `Loading is more than ${BEHIND} blocks behind the chain.`,
   `数据加载落后链上 ${BEHIND} 个区块以上。`,
   [
@@ -231,27 +231,27 @@ const FAR_BEHIND = trouble(
     '首次加载时属正常现象；否则请检查加载进程是否在运行，并查看其日志。',
   ],
 )
-const NODE_SILENT = trouble(
+const NODE_SILENT = defineTrouble(
   'No node responds, so it is unknown how far loading is behind the chain.',
   '没有全节点响应，因此无法得知加载落后多少。',
   CHECK_NODES,
 )
-const NODE_ALONE = trouble(
+const NODE_ALONE = defineTrouble(
   'No node responds, so nothing can be loaded.',
   '没有全节点响应，因此无法加载数据。',
   CHECK_NODES,
 )
-const NODE_BEHIND = trouble(
+const NODE_BEHIND = defineTrouble(
   'The node is behind the loaded blocks, so it is unknown how far loading is behind the chain.',
   '全节点落后于已加载的区块，因此无法得知加载落后多少。',
   ['Wait until the node has caught up, or use another one.', '请等待全节点追上，或改用其他全节点。'],
 )
-export const CLOCK = trouble(
+export const CLOCK = defineTrouble(
   "The machine's clock is before the last loaded block, so the age of that block is unknown.",
   '本机时钟早于最后加载的区块，因此无法得知该区块的时间差。',
   ['Set the clock of the machine (NTP).', '请校准本机时钟（NTP）。'],
 )
-const OLD = trouble('The last loaded block is old.', '最后加载的区块距今已久。', [
+const OLD = defineTrouble('The last loaded block is old.', '最后加载的区块距今已久。', [
   'Either the loader is not running, or its node is stuck: compare the height of that block with the head of another node.',
   '可能是加载进程未运行，或其全节点已停滞：请将该区块的高度与其他全节点的最新高度比较。',
 ])

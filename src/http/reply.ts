@@ -7,7 +7,7 @@ import { codes } from './codes.ts'
 import { EMPTY } from './health.ts'
 
 /** A value that is made at the first call and stays the same. */
-export function lazy<T>(make: () => T): () => T {
+export function makeLazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
     made ??= { value: make() }
@@ -81,7 +81,7 @@ export function lastingReply(
   headers: Readonly<Record<string, string>>,
 ): Reply {
   const body = encoder.encode(text)
-  const lasting = { etag: computeEtag(body), gzip: lazy(() => Bun.gzipSync(body)) }
+  const lasting = { etag: computeEtag(body), gzip: makeLazily(() => Bun.gzipSync(body)) }
   return { status: 200, type, body, headers, form: 'tagged', lasting }
 }
 
@@ -137,7 +137,8 @@ function withBody({ status, sent }: Reply, headers: Record<string, string>, body
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   headers['Content-Length'] = String(bytes)
   if (sent === undefined) return new Response(body, { status, headers })
-  if (typeof body !== 'string' && bytes > PIECE_BYTES) return new Response(asTaken(body, sent), { status, headers })
+  if (typeof body !== 'string' && bytes > PIECE_BYTES)
+    return new Response(streamAsTaken(body, sent), { status, headers })
   sent()
   return new Response(body, { status, headers })
 }
@@ -146,7 +147,7 @@ function withBody({ status, sent }: Reply, headers: Record<string, string>, body
 export const PIECE_BYTES = 64 * 1024
 
 /** A body that is handed out as the client reads it, so that the end of its memory use is known. */
-function asTaken(body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> {
+function streamAsTaken(body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream<Uint8Array>(
     {
@@ -202,7 +203,7 @@ export type ReplyOptions = Pick<Options, 'lang' | 'format'> & { readonly secrets
 /** The reply for a failed request: status, code, message, and the time after which to retry. */
 export function failureReply(failure: Failure, options: ReplyOptions, id: string): Reply {
   const { status, code, retryAfter } = codes[failure.kind]
-  const message = hidden(formatFailureMessage(failure, options.lang), options.secrets)
+  const message = hideSecrets(formatFailureMessage(failure, options.lang), options.secrets)
   const body =
     options.format === 'bare' ? { code, message, request_id: id } : { code, message, data: {}, request_id: id }
   const { retryAfter: wait = retryAfter } = failure.details
@@ -222,7 +223,7 @@ export const failureFields = (
   { lang, secrets }: Pick<ReplyOptions, 'lang' | 'secrets'>,
 ): { readonly code: number; readonly message: string } => ({
   code: codes[failure.kind].code,
-  message: hidden(formatFailureMessage(failure, lang), secrets),
+  message: hideSecrets(formatFailureMessage(failure, lang), secrets),
 })
 
 /**
@@ -232,7 +233,7 @@ export const failureFields = (
 export function refusalText(failure: Failure, secrets: readonly string[]): string | undefined {
   const { status, message } = codes[failure.kind]
   const isFault = message === 'own' && status < 500 && failure.kind !== 'not_found'
-  return isFault ? hidden(failure.message, secrets) : undefined
+  return isFault ? hideSecrets(failure.message, secrets) : undefined
 }
 
 export const ALLOWED = 'GET, HEAD, OPTIONS'
@@ -252,13 +253,13 @@ function formatFailureMessage(failure: Failure, lang: 'en' | 'zh'): string {
  */
 const SECRET_LETTERS = 8
 
-const hidden = (message: string, secrets: readonly string[]): string =>
+const hideSecrets = (message: string, secrets: readonly string[]): string =>
   secrets
     .filter(secret => secret.length >= SECRET_LETTERS)
-    .reduce((text, secret) => withoutBegin(text.replaceAll(secret, '***'), secret), message)
+    .reduce((text, secret) => hideSecretBegin(text.replaceAll(secret, '***'), secret), message)
 
 /** Where a long text was truncated, the key in it may be truncated, too. */
-function withoutBegin(message: string, secret: string): string {
+function hideSecretBegin(message: string, secret: string): string {
   if (!message.includes('…')) return message
   const parts = message.split("'").map(part => {
     const cutAt = part.lastIndexOf('…')

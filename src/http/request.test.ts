@@ -20,7 +20,7 @@ import {
 import { createStream } from './export/stream.ts'
 import { JSON_TYPE, PIECE_BYTES, textReply } from './reply.ts'
 import { respond, startDeadline } from './request.ts'
-import { sampling, send } from './send.ts'
+import { createSampling, send } from './send.ts'
 
 test.each([
   ['', []],
@@ -152,7 +152,7 @@ test('ipAddressText: the text is the one that was parsed', () => {
 })
 
 test('sampling: the first of every N is sampled', () => {
-  const sample = (every: number) => Array.from({ length: 5 }, sampling(every)).map(Number).join('')
+  const sample = (every: number) => Array.from({ length: 5 }, createSampling(every)).map(Number).join('')
   expect([3, 1, 0].map(sample)).toEqual(['10010', '11111', '00000'])
 })
 

@@ -1,11 +1,11 @@
-import { answer, sharedAnswer } from '#actions/answer.ts'
+import { answer, shareAnswer } from '#actions/answer.ts'
 import { type Failure, PublicFailure } from '#failure/failure.ts'
 import { admit, identify } from '#gate/gate.ts'
 import { type Api, answerReply, parseCall } from './api.ts'
 import { ClientGone, type Handler, type Prolong, parse, type Service } from './exchange.ts'
 import { exportReply } from './export/reply.ts'
 import { feedReply } from './feed/reply.ts'
-import { lazy } from './reply.ts'
+import { makeLazily } from './reply.ts'
 import { send, sendFailure } from './send.ts'
 
 /**
@@ -60,7 +60,7 @@ export const answerApi =
       }
       const { cache } = deps
       const way = { signal, prolong, acquire: permits.store(signal) }
-      const found = cache === undefined ? answer(deps, call, way) : sharedAnswer({ ...deps, cache }, call, way)
+      const found = cache === undefined ? answer(deps, call, way) : shareAnswer({ ...deps, cache }, call, way)
       return answerReply(exchange, await found, call.options)
     } catch (error) {
       refused(error)
@@ -129,7 +129,7 @@ export function startDeadline({ ms, client, running }: Limits): Deadline {
     prolong: more => {
       prolonged += 1
       limit(more === undefined ? Number.POSITIVE_INFINITY : more + ms)
-      return lazy(restore)
+      return makeLazily(restore)
     },
     end: () => {
       isOver = true

@@ -38,15 +38,15 @@ const flag = (name: string): Segment => ({
 })
 const complete = flag('complete')
 const longest = flag('by_longest_chain')
-const named = (name: string, example: string): Segment => ({
+const defineName = (name: string, example: string): Segment => ({
   name,
   pattern: /^(?!\.+$)[A-Za-z0-9_.]{1,100}$/,
   rule: { en: '1 to 100 letters, digits, dots or _', zh: '1 至 100 个字母、数字、点或 _' },
   example,
 })
-const account = named('account', 'admin')
+const account = defineName('account', 'admin')
 const tokenId: Segment = {
-  ...named('token_id', '0'),
+  ...defineName('token_id', '0'),
   pattern: /^(?!\.+$)[A-Za-z0-9_.-]{1,64}$/,
   rule: { en: '1 to 64 letters, digits, dots, _ or -', zh: '1 至 64 个字母、数字、点、_ 或 -' },
 }
@@ -78,31 +78,31 @@ export const rpcMethods: readonly RpcMethod[] = [
     zh: '存储格式的区块。',
   }),
   method('getAccount', [account, longest], { en: 'An account.', zh: '账户信息。' }),
-  method('getTokenBalance', [account, named('token', 'iost'), longest], {
+  method('getTokenBalance', [account, defineName('token', 'iost'), longest], {
     en: 'A token balance.',
     zh: '代币余额。',
   }),
-  method('getToken721Balance', [account, named('token', 'nft_cats'), longest], {
+  method('getToken721Balance', [account, defineName('token', 'nft_cats'), longest], {
     en: 'NFTs (token721) owned by an account.',
     zh: '账户持有的 NFT（token721）。',
   }),
-  method('getToken721Metadata', [named('token', 'nft_cats'), tokenId, longest], {
+  method('getToken721Metadata', [defineName('token', 'nft_cats'), tokenId, longest], {
     en: 'Metadata of an NFT (token721).',
     zh: 'NFT（token721）的元数据。',
   }),
-  method('getToken721Owner', [named('token', 'nft_cats'), tokenId, longest], {
+  method('getToken721Owner', [defineName('token', 'nft_cats'), tokenId, longest], {
     en: 'Owner of an NFT (token721).',
     zh: 'NFT（token721）的持有者。',
   }),
-  method('getContract', [named('id', 'token.iost'), longest], {
+  method('getContract', [defineName('id', 'token.iost'), longest], {
     en: 'A contract with its code and ABI.',
     zh: '合约及其代码和 ABI。',
   }),
-  method('getContractVote', [named('id', 'vote_producer.iost'), longest], {
+  method('getContractVote', [defineName('id', 'vote_producer.iost'), longest], {
     en: 'Votes cast by a contract.',
     zh: '合约投出的票。',
   }),
-  method('getProducerVoteInfo', [named('account', 'producer000'), longest], {
+  method('getProducerVoteInfo', [defineName('account', 'producer000'), longest], {
     en: 'A producer and its votes.',
     zh: '生产者及其得票。',
   }),
@@ -110,11 +110,11 @@ export const rpcMethods: readonly RpcMethod[] = [
     en: 'Bonus that a voter can withdraw.',
     zh: '投票者可领取的奖励。',
   }),
-  method('getCandidateBonus', [named('account', 'producer000'), longest], {
+  method('getCandidateBonus', [defineName('account', 'producer000'), longest], {
     en: 'Bonus that a producer can withdraw.',
     zh: '生产者可领取的奖励。',
   }),
-  method('getTokenInfo', [named('symbol', 'iost'), longest], { en: 'A token.', zh: '代币信息。' }),
+  method('getTokenInfo', [defineName('symbol', 'iost'), longest], { en: 'A token.', zh: '代币信息。' }),
 ]
 
 /** Node methods that are temporarily refused: 503. */

@@ -1,5 +1,5 @@
 import { holdPermit } from '#actions/answer.ts'
-import { badRequest, nearest, nearestText, shown } from '#actions/request/refusals.ts'
+import { badRequest, findNearest, nearestText, quoteGiven } from '#actions/request/refusals.ts'
 import { Failure, PublicFailure } from '#failure/failure.ts'
 import { admit, type Gate, identify } from '#gate/gate.ts'
 import { type Handler, refuseParameters } from './exchange.ts'
@@ -31,8 +31,8 @@ export function toNodePath(path: string): string {
     if (!segment.pattern.test(text))
       throw badRequest(
         {
-          en: `Segment '${segment.name}' of ${template} is ${shown(text)}; it must be ${segment.rule.en}.`,
-          zh: `${template} 的路径段 '${segment.name}' 的值为 ${shown(text)}；取值须为：${segment.rule.zh}。`,
+          en: `Segment '${segment.name}' of ${template} is ${quoteGiven(text)}; it must be ${segment.rule.en}.`,
+          zh: `${template} 的路径段 '${segment.name}' 的值为 ${quoteGiven(text)}；取值须为：${segment.rule.zh}。`,
         },
         { parameter: segment.name },
       )
@@ -46,9 +46,9 @@ function unknownMethod(name: string): Failure {
       zh: '路径中 /rpc/ 之后缺少方法名，例如 /rpc/getNodeInfo。',
     })
   const names = rpcMethods.map(method => method.name)
-  const near = nearestText(nearest(name, names))
-  return new Failure('not_found', `Unknown method ${shown(name)}${near.en}`, {
-    zh: `未知方法 ${shown(name)}${near.zh}`,
+  const near = nearestText(findNearest(name, names))
+  return new Failure('not_found', `Unknown method ${quoteGiven(name)}${near.en}`, {
+    zh: `未知方法 ${quoteGiven(name)}${near.zh}`,
   })
 }
 

@@ -1,6 +1,6 @@
 import { type Failure, type Log, toFailure } from '#failure/failure.ts'
 import { Busy } from '#gate/queue.ts'
-import { every, SECOND_MS } from '#time/clock.ts'
+import { runEvery, SECOND_MS } from '#time/clock.ts'
 import { requestLabels } from './counts.ts'
 import { ClientGone, type Exchange, type Service } from './exchange.ts'
 import { pausedFeed } from './feed/reply.ts'
@@ -64,7 +64,7 @@ function watchBody(
   { clock, connections }: SendDeps,
 ): void {
   connections?.limitIdle(request, Math.min(MAX_IDLE_SECONDS, Math.ceil(stallMs / SECOND_MS)))
-  const looking = every(clock, LOOK_MS, () => {
+  const looking = runEvery(clock, LOOK_MS, () => {
     if (connections?.isOpen(request) === true) return
     looking.stop()
     free()
@@ -145,7 +145,7 @@ function logCause(log: Log, failure: Failure, id: string): void {
 }
 
 /** Decides which successes are logged: the first of every `each`; none when `each` is 0. */
-export function sampling(each: number): () => boolean {
+export function createSampling(each: number): () => boolean {
   if (each === 0) return () => false
   let count = 0
   return () => {

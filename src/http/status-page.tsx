@@ -4,7 +4,7 @@ import { escapeHtml } from '@kitajs/html'
 import { LANGUAGE_TAG, selectLanguage } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import { grouped } from '#explorer/format/amount.ts'
+import { formatGrouped } from '#explorer/format/amount.ts'
 import { formatDuration } from '#explorer/format/time.ts'
 import type { Lang, Site } from '#explorer/page.ts'
 import { At } from '#explorer/part/amount.tsx'
@@ -91,11 +91,15 @@ function listFacts(
   const distance =
     behind === null || behindSeconds === null
       ? undefined
-      : `${say(`${grouped(String(behind))} blocks, `, `${grouped(String(behind))} 个区块，`)}${duration(behindSeconds)}`
+      : `${say(`${formatGrouped(String(behind))} blocks, `, `${formatGrouped(String(behind))} 个区块，`)}${duration(behindSeconds)}`
   const { node_heard: reported } = listFreshFields(fresh)
   return [
     ['Store readable and whole', '存储可读且完整', isWhole(health) ? say('yes', '是') : say('NO', '否')],
-    ['Last loaded block', '最后加载的区块', published === undefined ? unknown : grouped(String(published.height))],
+    [
+      'Last loaded block',
+      '最后加载的区块',
+      published === undefined ? unknown : formatGrouped(String(published.height)),
+    ],
     ['Time of that block', '区块时间', published === undefined ? unknown : <At iso={toIso(published.time)} />],
     ['Age of that block', '距今', lagSeconds === null ? unknown : duration(lagSeconds)],
     ['Behind the node', '落后全节点', byNode(distance)],

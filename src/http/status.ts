@@ -33,26 +33,27 @@ export function readyHandler({
   readonly readHealth: () => Promise<Health>
 }): Handler {
   return async () => {
-    if (stopping?.signal.aborted === true) return notReady({ reason: 'The service is stopping.', version })
+    if (stopping?.signal.aborted === true) return createNotReadyReply({ reason: 'The service is stopping.', version })
     const health = await readHealth()
     const { published, fresh } = health
     if (published === undefined || fresh === undefined)
-      return notReady({ reason: findTroubles(health)[0]?.what.en, version })
+      return createNotReadyReply({ reason: findTroubles(health)[0]?.what.en, version })
     const { height, time } = published
     const state = { height, time: toIso(time), whole: isWhole(health), ...listFreshFields(fresh), version }
     const [fault] = readyNeedsNode ? findLoadTroubles(fresh) : []
     const { lagSeconds } = fresh
-    if (fault !== undefined) return notReady({ reason: fault.what.en, ...state })
-    if (lagSeconds === null && Number.isFinite(maxLagMs)) return notReady({ reason: CLOCK.what.en, ...state })
+    if (fault !== undefined) return createNotReadyReply({ reason: fault.what.en, ...state })
+    if (lagSeconds === null && Number.isFinite(maxLagMs))
+      return createNotReadyReply({ reason: CLOCK.what.en, ...state })
     if (lagSeconds !== null && lagSeconds * 1_000 > maxLagMs) {
       const reason = `The last loaded block is older than ${maxLagMs / 1_000} seconds (--max-lag).`
-      return notReady({ reason, ...state })
+      return createNotReadyReply({ reason, ...state })
     }
     return textReply(200, { type: JSON_TYPE, text: writeJson({ ready: true, ...state }) }, { headers: NOT_CACHED })
   }
 }
 
-const notReady = (state: Readonly<Record<string, unknown>>) =>
+const createNotReadyReply = (state: Readonly<Record<string, unknown>>) =>
   textReply(
     503,
     { type: JSON_TYPE, text: writeJson({ ready: false, ...state }) },

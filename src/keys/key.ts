@@ -58,7 +58,7 @@ export function createKey(
  * A new key for a holder, with the same plan. Times are in milliseconds since 1970; without `expires` the new key
  * expires when the present one does. Throws 'usage' when the holder is revoked, or the new key would have expired.
  */
-export function nextKey(
+export function createNextKey(
   { id, current, revoked }: Holder,
   { now, expires = current.expires }: { readonly now: number; readonly expires?: number | undefined },
 ): NewKey {

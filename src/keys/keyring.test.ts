@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import type { KeyPage } from '#store/keys-port.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { createKey, KEY_PATTERN, nextKey } from './key.ts'
-import { groupHolders, keyring, keysByHash } from './keyring.ts'
+import { createKey, createNextKey, KEY_PATTERN } from './key.ts'
+import { groupHolders, indexKeysByHash, keyring } from './keyring.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const plan = { perSecond: 3, perDay: 7 }
@@ -173,7 +173,7 @@ function findHolder(...keys: readonly StoredKey[]) {
 
 test('holders: a rotated key keeps its id, and all keys of its holder have the newest plan', () => {
   const [one, two] = [createKey('a', plan, { now: NOW, note: 'n' }), createKey('b', plan, { now: NOW })]
-  const next = nextKey(findHolder(one.stored), { now: NOW + 5 })
+  const next = createNextKey(findHolder(one.stored), { now: NOW + 5 })
   expect(next.stored).toMatchObject({ id: `${one.stored.id}.2`, name: 'a', note: 'n', ...plan, created: NOW + 5 })
   expect([next.key === one.key, next.stored.hash === one.stored.hash]).toEqual([false, false])
   const stored = [one.stored, two.stored, { ...next.stored, perDay: 9 }]
@@ -183,7 +183,7 @@ test('holders: a rotated key keeps its id, and all keys of its holder have the n
   ])
   const many = [9, 10, 2].map(number => ({ ...one.stored, id: `${one.stored.id}.${number}` }))
   expect(findHolder(one.stored, ...many).current.id).toBe(`${one.stored.id}.10`)
-  const keys = keysByHash(stored)
+  const keys = indexKeysByHash(stored)
   for (const { hash } of [one.stored, next.stored])
     expect(keys.get(hash)).toMatchObject({ id: one.stored.id, perDay: 9 })
 })
@@ -194,11 +194,11 @@ test('holders: one revoked key is enough, also beside a key created at the same 
     { ...stored, revoked: 5 },
     { ...stored, id: `${stored.id}.2`, hash: 'other' },
   ]
-  expect([...keysByHash(keys).values()].map(({ revoked }) => revoked)).toEqual([5, 5])
-  expect(() => nextKey(findHolder(...keys), { now: NOW })).toThrow('is revoked')
+  expect([...indexKeysByHash(keys).values()].map(({ revoked }) => revoked)).toEqual([5, 5])
+  expect(() => createNextKey(findHolder(...keys), { now: NOW })).toThrow('is revoked')
   const old = findHolder({ ...stored, expires: NOW - 1 })
-  expect(() => nextKey(old, { now: NOW })).toThrow('expired on')
-  expect(nextKey(old, { now: NOW, expires: NOW + 1 }).stored.expires).toBe(NOW + 1)
+  expect(() => createNextKey(old, { now: NOW })).toThrow('expired on')
+  expect(createNextKey(old, { now: NOW, expires: NOW + 1 }).stored.expires).toBe(NOW + 1)
 })
 
 test('createKey: name, plan, time and hash are stored, never the key', () => {

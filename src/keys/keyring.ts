@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto'
 import { Failure } from '#failure/failure.ts'
 import type { KeyPage, KeyStore, StoredKey } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import type { Plan } from './plan.ts'
 
 /**
@@ -40,7 +40,7 @@ export const groupHolders = (keys: readonly StoredKey[]): readonly Holder[] =>
  * Keys by their hash, each with the holder's id and plan. A revoked holder has no valid key, even if another
  * key was stored at the same moment.
  */
-export const keysByHash = (keys: readonly StoredKey[]): ReadonlyMap<string, StoredKey> =>
+export const indexKeysByHash = (keys: readonly StoredKey[]): ReadonlyMap<string, StoredKey> =>
   new Map(
     groupHolders(keys).flatMap(({ id, current, former, revoked }) => {
       const { name, perSecond, perDay } = current
@@ -125,7 +125,7 @@ class KeyWatch {
       const left = until - this.clock.elapsed()
       if (left <= 0) break
       // Reads never reject. When none ends in time, the next one may be due.
-      const ended = within(Promise.race(this.reads), { ms: Math.min(left, NEXT_MS), clock: this.clock })
+      const ended = awaitLimited(Promise.race(this.reads), { ms: Math.min(left, NEXT_MS), clock: this.clock })
       await ended.catch(() => undefined)
       this.keepReading(maxAgeMs)
     }
@@ -193,7 +193,7 @@ class PartialList {
       const own = [...others, key]
       this.byHolder.set(holder, own)
       // A new plan, or a revocation, is one of all keys of the holder.
-      for (const [hash, stored] of keysByHash(own)) this.byHash.set(hash, stored)
+      for (const [hash, stored] of indexKeysByHash(own)) this.byHash.set(hash, stored)
     }
     this.mark = mark
   }
@@ -203,7 +203,7 @@ async function readPage(store: KeyReader, mark: string | undefined, clock: Clock
   const controller = new AbortController()
   const late = (): Error => new Error(`The list of keys was not read within ${READ_MS} ms.`)
   try {
-    return await within(store.read(mark, controller.signal), { ms: READ_MS, late, clock })
+    return await awaitLimited(store.read(mark, controller.signal), { ms: READ_MS, late, clock })
   } finally {
     controller.abort()
   }

@@ -2,7 +2,7 @@ import { expect, mock, test } from 'bun:test'
 import fc from 'fast-check'
 import type { BatchEnd, History } from '#store/port.ts'
 import { blockDoc, publishedAt, recordDoc, transactionDoc } from '#test/store/suite/fixture.ts'
-import { batchBuilder, batching, collector, partitioning } from './batches.ts'
+import { batchBuilder, createBatches, createCollector, createPartitioning } from './batches.ts'
 
 const ANY = Number.POSITIVE_INFINITY
 const filling = { partition: 0, documents: 0 }
@@ -43,7 +43,7 @@ function batchesOf(rows: readonly number[], course: Course) {
   const ends: number[] = []
   const parts: History[] = []
   const cuts: number[] = []
-  const batches = batching(
+  const batches = createBatches(
     {
       writer: {
         append: async history => {
@@ -63,7 +63,7 @@ function batchesOf(rows: readonly number[], course: Course) {
           return undefined
         },
       },
-      partitions: partitioning({ filling, documents: course.partition ?? ANY }),
+      partitions: createPartitioning({ filling, documents: course.partition ?? ANY }),
       bounds: {
         documents: course.documents,
         bytes: ANY,
@@ -171,7 +171,7 @@ test('partitioning: after any checkpoint the partitions are as without it', () =
   fc.assert(
     fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.nat(40), (blocks, partitionDocuments, stop) => {
       const follow = (begin: typeof filling, from: number, to: number) => {
-        const partitions = partitioning({ filling: begin, documents: partitionDocuments })
+        const partitions = createPartitioning({ filling: begin, documents: partitionDocuments })
         const numbers = blocks.slice(from, to).map((count, at) => {
           const number = partitions.next()
           partitions.add(blockWith(from + at, count))
@@ -199,7 +199,7 @@ test.each([
   'collector: with %d MB of live memory, %d growths of 1 MB',
   (...[lives, calls, most, [atLeast, atMost]]) => {
     let [resident, peak, collections] = [0, 0, 0]
-    const collect = collector({
+    const collect = createCollector({
       resident: () => resident,
       collect: () => {
         resident = Math.min(resident, lives * MB)
@@ -218,7 +218,7 @@ test.each([
 
 test('collector: memory is measured once per thousand documents', () => {
   const resident = mock(() => 0)
-  const collect = collector({ resident, collect: () => undefined })
+  const collect = createCollector({ resident, collect: () => undefined })
   for (let document = 0; document < 5_500; document++) collect(1)
   expect(resident).toHaveBeenCalledTimes(5)
 })

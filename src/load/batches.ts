@@ -18,7 +18,7 @@ export type Collect = (documents: number) => void
  * Keeps the memory of a long load flat, regardless of the memory that the engine assumes the machine has.
  * `growth`: bytes between two collections, each of which traverses all live objects.
  */
-export function collector(
+export function createCollector(
   { resident, collect } = { resident: () => process.memoryUsage.rss(), collect: () => Bun.gc(true) },
   growth = 40_000_000,
 ): Collect {
@@ -77,9 +77,9 @@ type Parts = {
   readonly collect: Collect
 }
 
-export function batching(parts: Parts, onCommitted: (batch: CommittedBatch) => void): Batches {
+export function createBatches(parts: Parts, onCommitted: (batch: CommittedBatch) => void): Batches {
   const { writer, deriver, proof, partitions, bounds, clock, collect } = parts
-  const [commits, appends] = [oneUnderWay(), oneUnderWay()]
+  const [commits, appends] = [createSingleRun(), createSingleRun()]
   /** Settles when the store has all history of the batch cut last; later appends belong to the next batch. */
   let given: Promise<unknown> = Promise.resolve()
   let batch = batchBuilder(bounds)
@@ -135,7 +135,7 @@ export function batching(parts: Parts, onCommitted: (batch: CommittedBatch) => v
 }
 
 /** Work of which one piece is in progress while the next is prepared. */
-function oneUnderWay() {
+function createSingleRun() {
   let pending: Promise<void> | undefined
   let running = 0
   const end = (): void => {
@@ -227,7 +227,7 @@ export type Partitioning = {
 }
 
 /** `partitions` of the writer; absent: all history goes to partition 0. */
-export function partitioning(partitions: Writer['partitions']): Partitioning {
+export function createPartitioning(partitions: Writer['partitions']): Partitioning {
   const most = partitions?.documents ?? Number.POSITIVE_INFINITY
   let filling = partitions?.filling ?? NOTHING_FILLED
   const full = () => filling.documents >= most

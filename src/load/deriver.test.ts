@@ -5,7 +5,7 @@ import type { StateChange } from '#indices/registry.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { DueRange, StateReader } from '#store/state-port.ts'
 import { wealthDoc } from '#test/store/suite/fixture.ts'
-import { expiries, knownPublishers, openStateCache } from './deriver.ts'
+import { createExpiries, createKnownPublishers, openStateCache } from './deriver.ts'
 
 const balance = (id: string, due: bigint | undefined): BalanceDoc => ({
   ...{ id, token: 'iost', owner: id, amount: 0n, frozen: 1n, frozen_list: [] },
@@ -33,7 +33,7 @@ function createBalances(docs: Map<string, BalanceDoc>) {
 
 test('expiries: stored releases are due once, in order of time, then id', () => {
   const docs = mapOf([balance('c', 20n), balance('b', 10n), balance('a', 20n), balance('d', undefined)])
-  const due = expiries(5n, createBalances(docs).due)
+  const due = createExpiries(5n, createBalances(docs).due)
   due.extend(30n, [])
   expect(due.take(9n)).toEqual([])
   expect(due.take(10n)).toEqual(['b'])
@@ -44,7 +44,7 @@ test('expiries: stored releases are due once, in order of time, then id', () => 
 test('expiries: a release that is not stored yet is not lost when the store is read twice', () => {
   const docs = mapOf(Array.from({ length: 12_000 }, (_, i) => balance(`n${i}`, BigInt(i + 1))))
   const store = createBalances(docs)
-  const due = expiries(0n, store.due)
+  const due = createExpiries(0n, store.due)
   due.extend(11_900n, [balance('late', 11_500n)].values())
   expect(store.asked).toBe(2)
   expect(due.take(11_900n)).toContain('late')
@@ -53,7 +53,7 @@ test('expiries: a release that is not stored yet is not lost when the store is r
 test('expiries: releases at one moment are all found, even if they are more than one read returns', () => {
   const docs = mapOf(Array.from({ length: 25_000 }, (_, i) => balance(`n${String(i).padStart(5, '0')}`, 7n)))
   const store = createBalances(docs)
-  const due = expiries(undefined, store.due)
+  const due = createExpiries(undefined, store.due)
   due.extend(7n, [])
   expect(due.take(7n)).toEqual([...docs.keys()])
   expect(store.asked).toBe(3)
@@ -75,7 +75,7 @@ test('expiries: any sequence of changes and reloads gives the same as a full sca
       const stored = new Map<string, BalanceDoc>()
       const unwritten = new Map<string, BalanceDoc>()
       const current = () => new Map([...stored, ...unwritten])
-      const due = expiries(0n, createBalances(stored).due)
+      const due = createExpiries(0n, createBalances(stored).due)
       let now = 0n
       for (const { move, changes, written } of steps) {
         now += move
@@ -174,7 +174,7 @@ test('publishers: a transaction of a derived block is known before its batch is 
     asked.push(hashes)
     return []
   }
-  const publishers = knownPublishers({ transactionsOf })
+  const publishers = createKnownPublishers({ transactionsOf })
   const tx = (hash: string, statusCode: string) => ({
     hash,
     publisher: `by ${hash}`,

@@ -19,7 +19,7 @@ import type { DueRange, StateReader } from '#store/state-port.ts'
  * An entry may be outdated, because the balance has changed since; the caller checks the balance itself.
  * `from`: time up to which all releases have been applied already.
  */
-export function expiries(from: bigint | undefined, due: StateReader['due']) {
+export function createExpiries(from: bigint | undefined, due: StateReader['due']) {
   let horizon = from
   /** By time, then id. */
   const queue: { readonly due: bigint; readonly id: string }[] = []
@@ -47,7 +47,7 @@ export function expiries(from: bigint | undefined, due: StateReader['due']) {
         const before = horizon
         // An hour of chain time is fetched ahead: it has few documents to keep, and few queries.
         const range = { ...(before === undefined ? {} : { after: before }), until: until + 3_600_000_000_000n }
-        const { docs, end } = wholeMoments(due, range)
+        const { docs, end } = cutToWholeMoments(due, range)
         horizon = end
         const isLater = ({ next_due }: BalanceDoc): boolean =>
           before === undefined || (next_due !== undefined && next_due > before)
@@ -66,7 +66,7 @@ export function expiries(from: bigint | undefined, due: StateReader['due']) {
  * Balances due in a range, by time. `end`: the answer is complete up to this time. A full answer may end in
  * the middle of one moment; that moment is left for the next query.
  */
-function wholeMoments(
+function cutToWholeMoments(
   due: StateReader['due'],
   range: Omit<DueRange, 'limit'>,
 ): { readonly docs: readonly BalanceDoc[]; readonly end: bigint } {
@@ -146,7 +146,7 @@ function getDocMap(docs: Docs, index: StateIndex): Map<string, Doc | undefined> 
  * the same contract needs it again. The deployment of such a contract cost more RAM on the chain than the entry takes
  * here.
  */
-export function knownPublishers({ transactionsOf }: Pick<Writer, 'transactionsOf'>) {
+export function createKnownPublishers({ transactionsOf }: Pick<Writer, 'transactionsOf'>) {
   const known = new Map<string, string | undefined>()
   // A store finds a transaction only when its batch is committed, and a batch may have to be as long as an abandoned one.
   let derived = new Map<string, string>()
@@ -205,14 +205,14 @@ type Sources = {
 
 export function openDeriver({ writer, stored, partition }: Sources): Deriver {
   const cache = openStateCache(stored)
-  const publishers = knownPublishers(writer)
+  const publishers = createKnownPublishers(writer)
   const begin = () => workingState(cache.get, cache.members, publishers.get)
   let state = begin()
-  const due = expiries(writer.checkpoint?.time, stored.due)
+  const due = createExpiries(writer.checkpoint?.time, stored.due)
   return {
     derive: async loaded => {
       const { time } = loaded.block
-      due.extend(time, changedBalances(cache, state))
+      due.extend(time, listChangedBalances(cache, state))
       const falling = due.take(time).filter(id => {
         const doc = state.get(balances, id)
         return doc?.next_due !== undefined && doc.next_due <= time
@@ -254,7 +254,7 @@ export function openDeriver({ writer, stored, partition }: Sources): Deriver {
 }
 
 /** Changed balances that the store may not have yet. */
-function* changedBalances(cache: ReturnType<typeof openStateCache>, state: WorkingState): Iterable<BalanceDoc> {
+function* listChangedBalances(cache: ReturnType<typeof openStateCache>, state: WorkingState): Iterable<BalanceDoc> {
   for (const doc of cache.changed(balances)) yield doc as BalanceDoc
   for (const change of state.changes()) if (change.index === balances) yield change.doc as BalanceDoc
 }

@@ -4,11 +4,11 @@ import { DERIVATION } from '#indices/registry.ts'
 import { fetchChain, judgeNode, lacksText, unfitHelp, unfitText } from '#node/pool.ts'
 import type { BlockSource, ChainInfo, Unfit } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
-import { blocksToCompare } from '#store/servable.ts'
+import { createBlockReader } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { joinSignals, within, withinAfterAbort } from '#time/deadline.ts'
-import { DivergedEnd, isTransient, pauseAfter, type RetryPolicy, retriesExhausted } from './retry.ts'
-import { type LoadOptions, type LoadProgress, type Session, session } from './session.ts'
+import { awaitLimited, joinSignals, withinAfterAbort } from '#time/deadline.ts'
+import { DivergedEnd, isTransient, pauseAfterFailure, type RetryPolicy, retriesExhausted } from './retry.ts'
+import { type LoadOptions, type LoadProgress, openSession, type Session } from './session.ts'
 
 /** Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', or `DivergedEnd`. */
 async function requireSameChain(
@@ -20,7 +20,7 @@ async function requireSameChain(
   const verdict = await judgeNode(
     // The store would have refused the lock if the first block were a different one.
     { ...info, blockHash: async height => (height === 0 ? identity.genesis : await node.blockHash(height, signal)) },
-    { identity, last: checkpoint, hashAt: blocksToCompare(store, signal).hashAt },
+    { identity, last: checkpoint, hashAt: createBlockReader(store, signal).hashAt },
   )
   if (verdict.is === 'behind')
     // The node is still syncing, or was restarted: the load waits for it rather than go back.
@@ -77,7 +77,7 @@ export async function load(
   let failures = 0
   let last: unknown
   let isDone = false
-  const time = waiting(retry, options.signal, clock)
+  const time = startWaiting(retry, options.signal, clock)
   const listeners = {
     onStart: (checkpoint: Session['checkpoint']): void => {
       height = checkpoint?.height ?? -1
@@ -94,13 +94,13 @@ export async function load(
   const { signal } = time
   try {
     while (!signal.aborted) {
-      const failed = await inTime(loadOnce({ node, store }, { ...options, signal }, listeners), signal)
+      const failed = await awaitInTime(loadOnce({ node, store }, { ...options, signal }, listeners), signal)
       if (failed === undefined || signal.aborted) break
       options.onFailure?.()
       if (!isTransient(failed, retry)) throw failed
       last = failed
       failures += 1
-      await pauseAfter(failed, { attempt: failures, height }, { log, clock, signal })
+      await pauseAfterFailure(failed, { attempt: failures, height }, { log, clock, signal })
     }
     if (time.over() && !isDone && !options.signal.aborted) throw retriesExhausted(last)
     return { height }
@@ -123,7 +123,7 @@ export async function loadedHeight(store: Pick<Store, 'published'>): Promise<num
  * The result of `work`; undefined if it has not ended some time after `signal` aborted: that is the time to write the
  * current batch, and a store that hangs is abandoned.
  */
-function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+function awaitInTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const late = Symbol('late')
   return withinAfterAbort(work, { signal, ms: 3_000, late: () => late }).catch((error: unknown) => {
     if (error === late) return undefined
@@ -144,7 +144,7 @@ async function loadOnce(
   try {
     const info = await fetchChain(node, options.signal)
     const identity = { chainId: info.chainId, genesis: info.genesis, derivation: DERIVATION }
-    open = await orEnded(session({ node, store, identity }, { ...options, onProgress }), options.signal)
+    open = await awaitSession(openSession({ node, store, identity }, { ...options, onProgress }), options.signal)
     onStart(open.checkpoint)
     await requireSameChain({ checkpoint: open.checkpoint, store, identity }, { node, info }, options.signal)
     await open.run()
@@ -158,7 +158,7 @@ async function loadOnce(
 }
 
 /** Starts the time limit of a load without progress. Its signal aborts with the caller's, and when the time is over. */
-function waiting(retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>) {
+function startWaiting(retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>) {
   const ends = joinSignals(signal)
   let over = false
   let cancel = (): void => undefined
@@ -184,10 +184,10 @@ function waiting(retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pic
 }
 
 /** The session, unless `signal` aborts first: locking may wait until another loader's lease expires. */
-async function orEnded(opening: Promise<Session>, signal: AbortSignal): Promise<Session> {
+async function awaitSession(opening: Promise<Session>, signal: AbortSignal): Promise<Session> {
   const aborted = (): Failure => new Failure('deadline', 'Loading was stopped before it had locked the store.')
   try {
-    return await within(opening, { signal, aborted })
+    return await awaitLimited(opening, { signal, aborted })
   } catch (error) {
     opening.then(late => late.close()).catch(() => undefined)
     throw error

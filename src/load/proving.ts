@@ -1,5 +1,5 @@
 import type { LoadedBlock, Proof } from '#chain/block.ts'
-import { Failure, unless } from '#failure/failure.ts'
+import { catchKinds, Failure } from '#failure/failure.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
@@ -74,7 +74,7 @@ export type Proving = {
  * `checkpoint`: the end of the store. `recorded`: the record of the blocks to come, which were proved at their first load
  * and are now derived again from the store. `agreed`: whether two nodes report the hash of a block.
  */
-export function proving(
+export function createProving(
   state: State,
   {
     checkpoint,
@@ -87,7 +87,7 @@ export function proving(
   },
 ): Proving {
   const known = checkpoint === undefined ? [] : checkpoint.proved?.formerKeys
-  const keys = signers(state, { known, from: checkpoint?.height ?? 0 })
+  const keys = createSigners(state, { known, from: checkpoint?.height ?? 0 })
   let refusal: Failed | undefined
   let proved = trimProofs(checkpoint?.proved ?? NOTHING_PROVED, (checkpoint?.height ?? -1) + 1)
   let from = (checkpoint?.height ?? -1) + 1
@@ -149,7 +149,7 @@ type State = {
  * a version that kept none. In that case any key that ever belonged to a producer counts, until witnesses were elected
  * twice since `from`.
  */
-export function signers(
+export function createSigners(
   state: State,
   { known, from }: { readonly known: readonly FormerKey[] | undefined; readonly from: number },
 ) {
@@ -211,7 +211,7 @@ export async function isHashAgreed(
 ): Promise<boolean> {
   // On a stop, the batch is kept without asking the nodes.
   if (signal.aborted || node.hashes === undefined) return false
-  const reports = (await unless(['deadline'], node.hashes(height, signal))) ?? []
+  const reports = (await catchKinds(['deadline'], node.hashes(height, signal))) ?? []
   const other = reports.find(each => each.hash !== hash)
   const same = reports.filter(each => each.hash === hash)
   if (other === undefined) return same.length > 1

@@ -33,7 +33,7 @@ const ALARM_AFTER = 7
  * Pauses after a failure, of which `attempt` occurred in a row. The pause is logged: as a warning while a node or store is
  * just unavailable; else, or if that lasts, as an error.
  */
-export async function pauseAfter(
+export async function pauseAfterFailure(
   failed: unknown,
   { doing = 'Loading', attempt, height }: { doing?: 'Loading' | 'Writing'; attempt: number; height: number },
   { log, clock, signal }: { log: Log; clock: Pick<Clock, 'random' | 'sleep'>; signal: AbortSignal },

@@ -5,10 +5,17 @@ import type { BatchBounds } from '#store/batch.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import type { ProofRecord } from '#store/published.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { type Batches, batching, type Collect, type CommittedBatch, collector, partitioning } from './batches.ts'
+import {
+  type Batches,
+  type Collect,
+  type CommittedBatch,
+  createBatches,
+  createCollector,
+  createPartitioning,
+} from './batches.ts'
 import { openDeriver } from './deriver.ts'
 import { fill, type Stages, type StageTimes, stageTimer } from './fill.ts'
-import { isHashAgreed, proving } from './proving.ts'
+import { createProving, isHashAgreed } from './proving.ts'
 import type { RetryPolicy } from './retry.ts'
 
 /**
@@ -19,7 +26,7 @@ import type { RetryPolicy } from './retry.ts'
  * height may grow no faster than the chain could since the loaded block; at that limit the node is asked again. Anything
  * unusual is logged once. `now`: milliseconds since 1970.
  */
-export function irreversible(
+export function createIrreversibleReader(
   node: Pick<BlockSource, 'chainInfo' | 'blockHash'>,
   log: Log,
   now: Clock['now'] = Date.now,
@@ -117,7 +124,7 @@ export type Session = {
  */
 const POLL_MS = 100
 
-export async function session(
+export async function openSession(
   { node, store, identity }: { readonly node: BlockSource; readonly store: Store; readonly identity: Identity },
   options: LoadOptions,
 ): Promise<Session> {
@@ -128,7 +135,7 @@ export async function session(
     await writer.release().catch(() => undefined)
     throw error
   })
-  const readIrreversible = irreversible(node, options.log, clock.now)
+  const readIrreversible = createIrreversibleReader(node, options.log, clock.now)
   const height = (): number => writer.checkpoint?.height ?? -1
   return {
     get checkpoint() {
@@ -140,7 +147,7 @@ export async function session(
         const target = lib === undefined ? -1 : Math.min(to, lib)
         requireFloor(writer.floor, { target, lib })
         if (lib !== undefined && target > height())
-          await fill(stages, node.blocks(nextBlocks(writer, { to: target, lib }, signal)), { lib, signal })
+          await fill(stages, node.blocks(fetchNextBlocks(writer, { to: target, lib }, signal)), { lib, signal })
         else if (lib !== undefined && (options.once || height() >= to)) return
         else await clock.sleep(POLL_MS, signal)
       }
@@ -162,13 +169,13 @@ async function openStages(
   const time = stageTimer(clock)
   const before = writer.checkpoint?.height ?? -1
   let [transactions, records] = [0, 0]
-  const partitions = partitioning(writer.partitions)
+  const partitions = createPartitioning(writer.partitions)
   const deriver = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
   const { checkpoint } = writer
-  const proof = proving(deriver, { checkpoint, recorded, agreed: end => isHashAgreed(node, end, signal) })
+  const proof = createProving(deriver, { checkpoint, recorded, agreed: end => isHashAgreed(node, end, signal) })
   const bounds = options.batch ?? writer.bounds
-  const collect = options.collect ?? collector()
-  const batches = batching({ writer, deriver, proof, partitions, clock, bounds, collect }, batch => {
+  const collect = options.collect ?? createCollector()
+  const batches = createBatches({ writer, deriver, proof, partitions, clock, bounds, collect }, batch => {
     options.onCommitted?.(batch)
     const { height, lib } = batch.end
     transactions += batch.transactions
@@ -180,7 +187,7 @@ async function openStages(
 }
 
 /** The blocks after the stored ones, up to `to`. */
-function nextBlocks(
+function fetchNextBlocks(
   { checkpoint }: Writer,
   { to, lib }: { readonly to: number; readonly lib: number },
   signal: AbortSignal,

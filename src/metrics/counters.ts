@@ -139,7 +139,7 @@ export function createExposition<Name extends string>(
   for (const { labels = [], ...reading } of readings)
     registry.registerMetric(
       new Shown({ ...reading, dimensions: labels.map(name => ({ names: [name], values: [] })) }, async () =>
-        (await reading.read()).map(each => ({ ...each, labels: named(labels, each.labels) })),
+        (await reading.read()).map(each => ({ ...each, labels: toLabels(labels, each.labels) })),
       ),
     )
   return { type: registry.contentType, text: () => registry.metrics() }
@@ -169,7 +169,7 @@ class Shown extends Gauge<string> {
   }
 }
 
-const named = (names: readonly string[], values: readonly string[] = []): Record<string, string> =>
+const toLabels = (names: readonly string[], values: readonly string[] = []): Record<string, string> =>
   Object.fromEntries(names.map((name, at) => [name, values[at] ?? '']))
 
 /**
@@ -186,7 +186,7 @@ function listLines(definition: Definition, { numbers }: MetricSeries): readonly 
     const labels = getLabels(definition.dimensions, place)
     const isHidden =
       count > FEW || (count > 1 && definition.type === 'histogram') || Object.values(labels).includes('other')
-    return isHidden && own.every(number => number === 0) ? [] : linesOfSeries(definition, own, labels)
+    return isHidden && own.every(number => number === 0) ? [] : formatSeriesLines(definition, own, labels)
   }).flat()
 }
 
@@ -202,7 +202,7 @@ function getLabels(dimensions: readonly Dimension[], place: number): Readonly<Re
   return Object.fromEntries(labels)
 }
 
-function linesOfSeries(
+function formatSeriesLines(
   { type, name, buckets = [] }: Definition,
   numbers: Float64Array,
   labels: Readonly<Record<string, string>>,

@@ -133,12 +133,12 @@ const archivedBlocks = async function* (own: Node, archive: Archive, range: Bloc
       return
     }
   } catch (error) {
-    throw inFile(archive, error)
+    throw addFileName(archive, error)
   }
 }
 
 /** A wrong block's error with the name of the file that contains the block; any other error unchanged. */
-function inFile(archive: Archive, error: unknown): unknown {
+function addFileName(archive: Archive, error: unknown): unknown {
   if (!(error instanceof Failure) || error.kind !== 'bad_block') return error
   const { height } = error.details
   const file = typeof height === 'number' ? archive.fileOf(height) : undefined

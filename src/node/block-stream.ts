@@ -1,6 +1,6 @@
 import { joinSignals } from '#time/deadline.ts'
 import type { HeightRange } from './bulk.ts'
-import { type FetchedRange, fetchBlock, fetchRange, linked, proveFetchedRange } from './fetch-blocks.ts'
+import { type FetchedRange, fetchBlock, fetchRange, proveFetchedRange, requireLinked } from './fetch-blocks.ts'
 import { abortedByCaller } from './http.ts'
 import { isAvailable, type Member, type NodePool } from './pool.ts'
 import type { FetchContext, Proven } from './prove-blocks.ts'
@@ -133,7 +133,7 @@ export function prefetchRanges<T>({ shares, after, fetch, most, signal }: Ranges
   let isAwaited = false
   let arrived = 0
 
-  const ask = asking({ shares, fetch, signal }, ahead, isThere => {
+  const ask = createRangeRequests({ shares, fetch, signal }, ahead, isThere => {
     if (isThere) arrived += 1
     fill()
   })
@@ -174,7 +174,7 @@ export function prefetchRanges<T>({ shares, after, fetch, most, signal }: Ranges
 }
 
 /** Asks a node for a range; `onOver` is called at the end, with true if the request returned the range. */
-function asking<T>(
+function createRangeRequests<T>(
   { shares, fetch, signal }: Pick<RangesAheadOptions<T>, 'shares' | 'fetch' | 'signal'>,
   ahead: readonly RangeRequest<T>[],
   onOver: (isThere: boolean) => void,
@@ -257,17 +257,17 @@ export async function* blockStream(
   try {
     for (let range = await ranges.next(); range !== undefined; range = await ranges.next()) {
       const blocks = await proveFetchedRange(fetching, range)
-      const { named, rest } = await joined(fetching, { held, parent }, blocks)
-      yield* untilAborted(named, signal)
+      const { named, rest } = await joinRange(fetching, { held, parent }, blocks)
+      yield* yieldUntilAborted(named, signal)
       parent = named.at(-1)?.block.hash ?? parent
       held = rest
     }
     if (held.length > 0 && to < lib) {
       // The next block of the node names the last one as its parent.
       const child = await fetchBlock(fetching, to + 1, undefined)
-      held = (await joined(fetching, { held, parent }, [child])).named
+      held = (await joinRange(fetching, { held, parent }, [child])).named
     }
-    yield* untilAborted(held, signal)
+    yield* yieldUntilAborted(held, signal)
   } finally {
     ends.abort('left')
     ends.release()
@@ -283,10 +283,10 @@ function openRanges(fetching: FetchContext, wanted: Wanted): RangesAhead<Fetched
     const alone: FetchedRange[] = [{ from, to, ends: true }]
     return { next: async () => alone.shift() }
   }
-  return rangeEnd === undefined ? sharedRanges(fetching, wanted) : givenRanges(fetching, wanted, rangeEnd)
+  return rangeEnd === undefined ? createSharedRanges(fetching, wanted) : givenRanges(fetching, wanted, rangeEnd)
 }
 
-function sharedRanges(fetching: FetchContext, { from, to, inFlight }: Wanted): RangesAhead<FetchedRange> {
+function createSharedRanges(fetching: FetchContext, { from, to, inFlight }: Wanted): RangesAhead<FetchedRange> {
   const { pool, clock, signal } = fetching.context
   return prefetchRanges({
     shares: createShares(pool, clock.elapsed, inFlight),
@@ -341,7 +341,7 @@ function givenRanges(
   }
 }
 
-function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generator<Proven, void, void> {
+function* yieldUntilAborted(blocks: readonly Proven[], signal: AbortSignal): Generator<Proven, void, void> {
   for (const block of blocks) {
     yield block
     if (signal.aborted) throw abortedByCaller(signal)
@@ -352,14 +352,14 @@ function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generato
  * Joins a range to the held blocks, whose last one it names; `parent`: the hash of the block before them, if known. A
  * block of either that does not fit is replaced.
  */
-async function joined(
+async function joinRange(
   fetching: FetchContext,
   { held, parent }: { readonly held: readonly Proven[]; readonly parent: string | undefined },
   range: readonly Proven[],
 ): Promise<{ readonly named: readonly Proven[]; readonly rest: readonly Proven[] }> {
   const before = held.slice(0, -1)
   const seam = held.slice(-1)
-  const run = await linked([...seam, ...range], {
+  const run = await requireLinked([...seam, ...range], {
     parent: before.at(-1)?.block.hash ?? parent,
     fetch: (height, child) => fetchBlock(fetching, height, child),
   })

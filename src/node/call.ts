@@ -1,6 +1,6 @@
 import { measureJson, tryParseJson } from '#chain/json.ts'
-import { textOfBytes } from '#chain/receipt-hash.ts'
-import { escaped, Failure } from '#failure/failure.ts'
+import { decodeChainText } from '#chain/receipt-hash.ts'
+import { escapeForeignText, Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import { joinSignals } from '#time/deadline.ts'
 import {
@@ -18,7 +18,7 @@ import {
   type MemoryReservation,
   sendOnce,
 } from './http.ts'
-import { explainLag, type Member, type NodePool, unfitText, whyUnfit } from './pool.ts'
+import { explainLag, explainUnfit, type Member, type NodePool, unfitText } from './pool.ts'
 import type { NodeResponse } from './port.ts'
 
 /** The largest answer that a sound node gives to a call. */
@@ -67,7 +67,7 @@ export type NodeRequest<T> = HttpRequest & {
   readonly size: AnswerSize
   /** Parses the answer; a Failure thrown here counts as a failed try. */
   readonly decode: (text: string) => T
-  /** Bytes that are not UTF-8 become lone surrogates (`bytesOfText`); otherwise the answer is refused. */
+  /** Bytes that are not UTF-8 become lone surrogates (`encodeChainText`); otherwise the answer is refused. */
   readonly bytes?: true
   /** `block not found` is a valid answer and is not retried. */
   readonly mayBeAbsent?: true
@@ -86,7 +86,7 @@ export class RefusedCall extends Failure {
   readonly code: number
   readonly reason: string
   constructor(what: string, node: string, { code, message }: Refusal) {
-    super('unavailable', `${node} refuses ${what}: ${escaped(message.slice(0, 200))} (code ${code}).`, {
+    super('unavailable', `${node} refuses ${what}: ${escapeForeignText(message.slice(0, 200))} (code ${code}).`, {
       retryable: false,
     })
     this.name = 'RefusedCall'
@@ -154,7 +154,7 @@ async function* askNodes(context: CallContext, request: HttpRequest, asking: Ask
       if (signal.aborted) throw abortedByCaller(signal)
       if (member !== undefined) running.set(member, send(member, tries === 0))
       if (running.size === 0) return
-      const next = await nextOutcome({ ...context, signal: ends.signal }, asking, running)
+      const next = await awaitNextOutcome({ ...context, signal: ends.signal }, asking, running)
       if (next === undefined) continue
       running.delete(next.member)
       yield next
@@ -186,7 +186,7 @@ async function takeNode(context: CallContext, asking: Asking): Promise<Member | 
 }
 
 /** The next outcome. undefined: the nodes that were asked are slow, and another one can be asked. */
-async function nextOutcome(
+async function awaitNextOutcome(
   context: CallContext,
   asking: Asking,
   running: RunningRequests,
@@ -219,7 +219,7 @@ export async function callNode<T>(context: CallContext, question: NodeRequest<T>
     if (result.tag === 'elsewhere') without.add(member)
     else pool.noteFailure(member, result.pauseMs)
   }
-  throw last ?? otherChains(pool) ?? noNodeAnswered(pool, question.what, details)
+  throw last ?? findOtherChains(pool) ?? noNodeAnswered(pool, question.what, details)
 }
 
 type ForwardResult = {
@@ -272,7 +272,7 @@ export async function forward(
 
 /** The Failure for a request that was passed on to no node. */
 function noneUsable(pool: NodePool, what: string): Failure {
-  const unfit = whyUnfit(pool)
+  const unfit = explainUnfit(pool)
   if (unfit?.is === 'apart')
     return new NoNodeOnBranch(
       'unavailable',
@@ -288,7 +288,7 @@ function noneUsable(pool: NodePool, what: string): Failure {
 }
 
 /** The Failure when every node serves a different chain from the stored one; a retry does not help. */
-const otherChains = ({ members }: NodePool): Failure | undefined =>
+const findOtherChains = ({ members }: NodePool): Failure | undefined =>
   members.every(({ foreign }) => foreign !== undefined)
     ? new Failure(
         'conflict',
@@ -345,8 +345,8 @@ function parseOutcome<T>(
   if (outcome.tag === 'too_large') return tooLarge(outcome.detail)
   if (outcome.tag !== 'answer') return { tag: 'again', detail: outcome.detail }
   const { answer, retryAfterMs } = outcome
-  if (answer.status !== 200) return refused(name, question, { answer, retryAfterMs })
-  const text = question.bytes === true ? textOfBytes(answer.body) : utf8(answer.body)
+  if (answer.status !== 200) return classifyRefusal(name, question, { answer, retryAfterMs })
+  const text = question.bytes === true ? decodeChainText(answer.body) : utf8(answer.body)
   // Each part takes at least one letter, so that most answers need not be measured.
   if (text !== undefined && text.length > size.parts && measureJson(text).parts > size.parts)
     return tooLarge(`the response has over ${size.parts} texts, brackets and commas`)
@@ -369,7 +369,7 @@ function withPeer({ name, answers }: Endpoint, error: Failure): Failure {
 }
 
 /** Classifies an answer whose status is not 200; `name`: the node's. */
-function refused(
+function classifyRefusal(
   name: string,
   question: NodeRequest<unknown>,
   { answer, retryAfterMs }: { readonly answer: NodeResponse; readonly retryAfterMs: number | undefined },

@@ -57,8 +57,8 @@ export async function fetchRange(
   if (from === to || !size.bulk()) return singly()
   try {
     const [heads, lists] = await Promise.all([
-      orNothing(size, callNode(context, { ...headsQuestion(range), decode: asItIs })),
-      orNothing(size, fetchLists(fetching, range, asItIs)),
+      catchRefusal(size, callNode(context, { ...headsQuestion(range), decode: keepText })),
+      catchRefusal(size, fetchLists(fetching, range, keepText)),
     ])
     if (heads === undefined || lists === undefined) return await singly()
     const answers = { from, to, prove, heads, lists }
@@ -67,11 +67,11 @@ export async function fetchRange(
   } catch (error) {
     if (!(error instanceof ResponseTooLarge)) throw error
     size.noteTooLarge(to - from + 1)
-    return { ...range, blocks: await inHalves(fetching, range) }
+    return { ...range, blocks: await fetchInHalves(fetching, range) }
   }
 }
 
-const asItIs = (text: string): string => text
+const keepText = (text: string): string => text
 
 /**
  * The blocks of a range in order, each the child of the one before, proved to the requested level; the last
@@ -82,7 +82,7 @@ export async function proveFetchedRange(fetching: FetchContext, fetched: Fetched
   if (fetched.blocks !== undefined) return fetched.blocks
   const { from, ends } = fetched
   const found = await parseRangeParts(fetching, fetched)
-  if (found === 'too_large') return inHalves(fetching, fetched)
+  if (found === 'too_large') return fetchInHalves(fetching, fetched)
   // A last head without signature has no child yet, so only the hash that the node reports for a single block
   // proves it.
   const parts = fetching.prove === 'linked' && ends ? found.with(-1, {}) : found
@@ -96,11 +96,11 @@ export async function proveFetchedRange(fetching: FetchContext, fetched: Fetched
     )
   const single = (height: number, parent: string | undefined) => fetchSingle(fetching, height, { parent })
   const run = whole.filter(each => each !== undefined)
-  return proveBlocks(fetching, await linked(run, { fetch: single }))
+  return proveBlocks(fetching, await requireLinked(run, { fetch: single }))
 }
 
 /** The blocks of a range whose answer is too large, fetched in two halves. */
-async function inHalves(
+async function fetchInHalves(
   fetching: FetchContext,
   { from, to, ends }: Pick<FetchedRange, 'from' | 'to' | 'ends'>,
 ): Promise<readonly Proven[]> {
@@ -127,7 +127,7 @@ async function parseRangeParts(
   const none = Array.from({ length: to - from + 1 }, (): BulkPart => ({}))
   if (from === to || !size.bulk()) return none
   try {
-    return (await refetched(fetching, range)) ?? none
+    return (await refetchBulk(fetching, range)) ?? none
   } catch (error) {
     if (!(error instanceof ResponseTooLarge)) throw error
     size.noteTooLarge(to - from + 1)
@@ -139,20 +139,20 @@ async function parseRangeParts(
  * Repeats the bulk calls and parses each answer on arrival, so that another node is asked after a wrong one;
  * undefined: no heads.
  */
-async function refetched(given: FetchContext, range: HeightRange): Promise<readonly BulkPart[] | undefined> {
+async function refetchBulk(given: FetchContext, range: HeightRange): Promise<readonly BulkPart[] | undefined> {
   const { size, context } = given
   // The range's first request was one of the tries.
   const fetching: FetchContext = { ...given, context: { ...context, tries: Math.max(1, context.tries - 1) } }
   const [heads, lists] = await Promise.all([
-    orNothing(size, fetchHeads(fetching, range)),
-    orNothing(size, fetchLists(fetching, range, decodeBlockTransactions)),
+    catchRefusal(size, fetchHeads(fetching, range)),
+    catchRefusal(size, fetchLists(fetching, range, decodeBlockTransactions)),
   ])
   const blocks = heads === undefined || lists === undefined ? [] : assemble(heads, lists)
   return heads?.map((head, at) => ({ head, ...(blocks[at] && { block: blocks[at] }) }))
 }
 
 /** undefined when the node refuses or its answer is wrong; the blocks are then fetched singly. */
-async function orNothing<T>(size: FetchContext['size'], asked: Promise<T>): Promise<T | undefined> {
+async function catchRefusal<T>(size: FetchContext['size'], asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
   } catch (error) {
@@ -186,7 +186,7 @@ const fetchLists = <T>(
  * so both are fetched again, each as a child of the one before. `parent`: the hash of the block before the first one;
  * absent: any. Throws Failure 'bad_block' if they still do not fit.
  */
-export async function linked<T extends { readonly block: Block }>(
+export async function requireLinked<T extends { readonly block: Block }>(
   run: readonly T[],
   {
     parent,
@@ -201,7 +201,7 @@ export async function linked<T extends { readonly block: Block }>(
       right.push(fits ? each : await fetch(each.block.height, parent))
       continue
     }
-    if (misfit(previous.block, each.block) === undefined) {
+    if (findMisfit(previous.block, each.block) === undefined) {
       right.push(each)
       continue
     }
@@ -212,7 +212,7 @@ export async function linked<T extends { readonly block: Block }>(
       const { message, details } = error
       throw new Failure('bad_block', message, { cause: error, details, help: OTHER_NODE })
     })
-    const wrong = misfit(before.block, again.block)
+    const wrong = findMisfit(before.block, again.block)
     if (wrong !== undefined) throw wrong
     right.splice(-1, 1, before, again)
   }
@@ -222,7 +222,7 @@ export async function linked<T extends { readonly block: Block }>(
 const OTHER_NODE = 'The node contradicts itself. Use another node.'
 
 /** The reason why `block` is not the child of `parent`; undefined: it is. */
-function misfit(parent: Block, block: Block): Failure | undefined {
+function findMisfit(parent: Block, block: Block): Failure | undefined {
   try {
     if (block.parentHash !== parent.hash)
       throw new Failure(

@@ -217,9 +217,9 @@ export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): No
       if (isUrgent) return usableMembers(pool).find(member => !without.has(member))
       const now = clock.elapsed()
       const able = members.filter(member => !without.has(member) && member.foreign === undefined)
-      return able.find(each => each === first && isAvailable(each, now)) ?? able.toSorted(byRest(now))[0]
+      return able.find(each => each === first && isAvailable(each, now)) ?? able.toSorted(compareByRest(now))[0]
     },
-    ready: () => members.filter(member => isReady(pool, member)).toSorted(byUse(clock.elapsed())),
+    ready: () => members.filter(member => isReady(pool, member)).toSorted(compareByUse(clock.elapsed())),
     noteSuccess: member => {
       member.failures = 0
       member.backoffUntil = 0
@@ -241,11 +241,11 @@ export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): No
         member.report = undefined
         return false
       }
-      if (!believed(member, info)) {
+      if (!isBelievable(member, info)) {
         member.claim = info
         return true
       }
-      believe(pool, member, { info, at: clock.elapsed() })
+      adoptReport(pool, member, { info, at: clock.elapsed() })
       return true
     },
     expect: chain => {
@@ -258,7 +258,7 @@ export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): No
   return pool
 }
 
-function believe(pool: NodePool, member: Member, report: NonNullable<Member['report']>): void {
+function adoptReport(pool: NodePool, member: Member, report: NonNullable<Member['report']>): void {
   const { info, at } = report
   member.claim = undefined
   member.report = report
@@ -268,7 +268,7 @@ function believe(pool: NodePool, member: Member, report: NonNullable<Member['rep
 }
 
 /** The reason why no node can be asked though one answers: another chain or branch; undefined: no such reason. */
-export function whyUnfit(pool: NodePool): (Unfit & { readonly node: string }) | undefined {
+export function explainUnfit(pool: NodePool): (Unfit & { readonly node: string }) | undefined {
   if (pool.ready().length > 0) return undefined
   const apart = pool.members.find(member => member.apart !== undefined)
   if (apart?.apart !== undefined) return { ...apart.apart, node: apart.endpoint.name }
@@ -291,7 +291,7 @@ export const isAvailable = ({ foreign, apart, silent, backoffUntil }: Member, no
   foreign === undefined && apart === undefined && silent === undefined && backoffUntil <= now
 
 /** Accepts a node's first report, a report near the last one, and a report that is given twice. */
-function believed({ report, claim }: Member, { libBlock, headBlock }: ChainInfo): boolean {
+function isBelievable({ report, claim }: Member, { libBlock, headBlock }: ChainInfo): boolean {
   const near = (before: ChainInfo): boolean =>
     Math.abs(libBlock - before.libBlock) <= JUMP && Math.abs(headBlock - before.headBlock) <= JUMP
   return report === undefined || near(report.info) || (claim !== undefined && near(claim))
@@ -302,7 +302,7 @@ function isReady({ watched }: NodePool, { foreign, apart, silent, report, genesi
   return !watched || (report !== undefined && genesis !== undefined)
 }
 
-const byRest =
+const compareByRest =
   (now: number) =>
   (a: Member, b: Member): number =>
     Number(a.silent !== undefined) - Number(b.silent !== undefined) ||
@@ -310,7 +310,7 @@ const byRest =
     Math.max(0, a.backoffUntil - now) - Math.max(0, b.backoffUntil - now) ||
     b.lib - a.lib
 
-const byUse =
+const compareByUse =
   (now: number) =>
   (a: Member, b: Member): number =>
     Number(a.shunnedUntil > now) - Number(b.shunnedUntil > now) ||

@@ -2,7 +2,7 @@ import type { Block } from '#chain/block.ts'
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { highestPossible } from '#chain/time.ts'
 import { Failure, getErrorMessage } from '#failure/failure.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import { backoffMs } from '#time/retry.ts'
 import {
   BARE_BLOCK_SIZE,
@@ -49,13 +49,13 @@ const getFinalHash = ({ status, block }: BlockAnswer): string | undefined =>
  * Asks all nodes that are not resting for their chain info and returns the highest. At equal heights the
  * later head time wins, since a stuck node repeats the same one.
  */
-export async function highest(context: CallContext): Promise<ChainInfo> {
+export async function fetchHighest(context: CallContext): Promise<ChainInfo> {
   const { pool, clock, signal } = context
   // The probes know the highest node. Only that node is asked, so a node that hangs delays nothing.
   if (pool.watched) return callNode(context, CHAIN_INFO)
   const details = new Map<string, string>()
   for (let round = 1; ; round += 1) {
-    const best = await highestNow(context, details)
+    const best = await fetchHighestOnce(context, details)
     if (best !== undefined) return best
     const failure = noNodeAnswered(pool, CHAIN_INFO.what, details)
     if (!failure.retryable || round * pool.members.length >= context.tries) throw failure
@@ -65,7 +65,7 @@ export async function highest(context: CallContext): Promise<ChainInfo> {
 }
 
 /** One round over all nodes; `details` receives the errors of the other nodes, by name. */
-async function highestNow(context: CallContext, details: Map<string, string>): Promise<ChainInfo | undefined> {
+async function fetchHighestOnce(context: CallContext, details: Map<string, string>): Promise<ChainInfo | undefined> {
   const { pool } = context
   const now = context.clock.elapsed()
   // All of them if all rest.
@@ -82,12 +82,12 @@ async function highestNow(context: CallContext, details: Map<string, string>): P
       pool.noteFailure(member, result.pauseMs)
     } else if (!pool.noteInfo(member, result.value))
       details.set(member.endpoint.name, `it serves another chain: ${member.foreign}`)
-    else best = higher(best, result.value)
+    else best = selectHigher(best, result.value)
   }
   return best
 }
 
-function higher(a: ChainInfo | undefined, b: ChainInfo): ChainInfo {
+function selectHigher(a: ChainInfo | undefined, b: ChainInfo): ChainInfo {
   if (a === undefined || b.libBlock > a.libBlock) return b
   return b.libBlock === a.libBlock && b.headTime > a.headTime ? b : a
 }
@@ -285,7 +285,7 @@ export async function watchNodes(context: CallContext, watching: Watching): Prom
   }
   /** A store that is slow or out of reach proves nothing about a block. */
   const hashAt = (height: number): Promise<string | undefined> =>
-    within(stored.hashAt(height), { ms: PROBE_TIMEOUT_MS, clock }).catch(() => undefined)
+    awaitLimited(stored.hashAt(height), { ms: PROBE_TIMEOUT_MS, clock }).catch(() => undefined)
   const chainNow = (): StoredChain | undefined =>
     identity === undefined || last === undefined ? undefined : { identity, last, hashAt }
   const probe = (member: Member): Promise<TimedProbe> => {

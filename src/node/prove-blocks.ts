@@ -96,7 +96,7 @@ async function fetchSignedHead(fetching: FetchContext, height: number): Promise<
     return head
   } catch (error) {
     if (!(error instanceof RefusedCall)) throw error
-    const head = error.code === NO_SUCH_CALL ? await headOfRawBlock(fetching, height) : undefined
+    const head = error.code === NO_SUCH_CALL ? await fetchHeadFromRawBlock(fetching, height) : undefined
     if (head !== undefined) return head
     throw new Failure(
       'bad_block',
@@ -107,7 +107,7 @@ async function fetchSignedHead(fetching: FetchContext, height: number): Promise<
 }
 
 /** The signed head from the raw block, for nodes without a call for heads; undefined: no raw block either. */
-async function headOfRawBlock(fetching: FetchContext, height: number): Promise<RawHead | undefined> {
+async function fetchHeadFromRawBlock(fetching: FetchContext, height: number): Promise<RawHead | undefined> {
   try {
     const range = { from: height, to: height }
     return (await fetchRaw(fetching, height, raw => requireHeads([raw.head], range, fetching.prove))).head

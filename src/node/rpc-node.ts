@@ -18,7 +18,7 @@ import {
   RefusedCall,
 } from './call.ts'
 import { createBudget, type Endpoint } from './http.ts'
-import { createNodePool, usableMembers, whyUnfit } from './pool.ts'
+import { createNodePool, explainUnfit, usableMembers } from './pool.ts'
 import {
   type Node,
   type NodeEvent,
@@ -27,7 +27,7 @@ import {
   type StorageRange,
   type StoredBlocks,
 } from './port.ts'
-import { fetchReportedHashes, heightRefresher, highest, irreversibleHash, watchNodes } from './probe.ts'
+import { fetchHighest, fetchReportedHashes, heightRefresher, irreversibleHash, watchNodes } from './probe.ts'
 import { type BlockEvent, createRangeSize, type FetchContext, headsQuestion, type Proven } from './prove-blocks.ts'
 
 export type RpcNodeOptions = {
@@ -93,7 +93,7 @@ export function rpcNode(options: RpcNodeOptions): Node {
     onCall,
   }
   const until = <T>(signal: AbortSignal | undefined, work: (context: CallContext) => Promise<T>): Promise<T> =>
-    untilAborted(context, signal, work)
+    runUntilAborted(context, signal, work)
   const budget = createBudget(maxHeldBytes)
   const refreshHeight = heightRefresher(context)
   // Large enough to hide a request's overhead, small enough to hold many decoded answers.
@@ -105,7 +105,7 @@ export function rpcNode(options: RpcNodeOptions): Node {
   const streaming = { size, onEvent: reportOnce(onBlockEvent), open, inFlight, rangeEnd }
   return {
     name: endpoints.map(({ name }) => name).join(', '),
-    chainInfo: signal => until(signal, highest),
+    chainInfo: signal => until(signal, fetchHighest),
     blocks: range => streamBlocks(context, { ...range, prove: range.prove ?? prove }, streaming),
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
     hashes: (height, signal) => until(signal, ends => fetchReportedHashes(ends, height)),
@@ -131,7 +131,7 @@ export function rpcNode(options: RpcNodeOptions): Node {
       }),
     watch: (expected, stored = NOTHING_STORED) => watchNodes(context, { expected, stored, onEvent }),
     lastInfo: () => pool.ready().find(({ report }) => report && clock.elapsed() - report.at <= FRESH_MS)?.report?.info,
-    whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
+    whyUnfit: () => (pool.watched ? explainUnfit(pool) : undefined),
     reportAgeMs: () => (pool.reportedAt === undefined ? undefined : clock.elapsed() - pool.reportedAt),
     close: () => closed.abort('closed'),
   }
@@ -165,7 +165,7 @@ const streamBlocks = async function* (
 }
 
 /** Does work that the caller's signal or the closing of the node aborts. */
-async function untilAborted<T>(
+async function runUntilAborted<T>(
   context: CallContext,
   signal: AbortSignal | undefined,
   work: (context: CallContext) => Promise<T>,

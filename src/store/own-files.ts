@@ -28,7 +28,7 @@ export function createFile(path: string): void {
     throw error
   }
   try {
-    const owner = ownerToGive(dirname(path))
+    const owner = findOwnerToGive(dirname(path))
     if (owner !== undefined) fchownSync(handle, owner.uid, owner.gid)
   } finally {
     closeSync(handle)
@@ -39,7 +39,7 @@ export function createFile(path: string): void {
 export function createFolder(path: string): void {
   const whole = resolve(path)
   const first = mkdirSync(whole, { recursive: true, mode: 0o700 })
-  const owner = first === undefined ? undefined : ownerToGive(dirname(first))
+  const owner = first === undefined ? undefined : findOwnerToGive(dirname(first))
   if (first === undefined || owner === undefined) return
   const made = relative(first, whole).split(sep).filter(Boolean)
   for (let count = 0; count <= made.length; count++)
@@ -48,12 +48,12 @@ export function createFolder(path: string): void {
 
 /** Gives a new folder the owner that `createFolder` would give it. */
 export function giveToFolder(path: string): void {
-  const owner = ownerToGive(dirname(resolve(path)))
+  const owner = findOwnerToGive(dirname(resolve(path)))
   if (owner !== undefined) lchownSync(path, owner.uid, owner.gid)
 }
 
 /** The owner of a folder, for what root creates in it; undefined: the process is not root, or the folder is root's. */
-function ownerToGive(folder: string): { readonly uid: number; readonly gid: number } | undefined {
+function findOwnerToGive(folder: string): { readonly uid: number; readonly gid: number } | undefined {
   if (process.geteuid?.() !== 0) return undefined
   const { uid, gid } = statSync(folder)
   return uid === 0 ? undefined : { uid, gid }

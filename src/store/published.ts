@@ -24,7 +24,7 @@ export type Identity = {
 export type Members = Readonly<Record<string, unknown>>
 
 /** undefined: the value is not an object. */
-export const asRecord = (value: unknown): Members | undefined =>
+export const toMembers = (value: unknown): Members | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
 
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
@@ -34,7 +34,7 @@ export const isHeight = (value: unknown): value is number => isCount(value) && v
 
 /** The published record as parsed from JSON, with its time as text; undefined: not a valid record. */
 export function parsePublishedRecord(value: unknown): Published | undefined {
-  const { height, hash, time, lib, proved: stored } = asRecord(value) ?? {}
+  const { height, hash, time, lib, proved: stored } = toMembers(value) ?? {}
   const isEnd = isHeight(height) && typeof hash === 'string' && hash !== '' && isCount(lib) && typeof time === 'string'
   // Nanoseconds since 1970, with at most the digits of a 64-bit time.
   if (!isEnd || !/^\d{1,19}$/.test(time) || BigInt(time) > MAX_INT64) return undefined
@@ -101,18 +101,18 @@ export const recordedLevel = ({ proved }: { readonly proved?: ProofRecord | unde
 
 /** The stored record; undefined: it is absent, or it cannot be read and so proves as little. */
 function parseProofs(stored: unknown): ProofRecord | undefined {
-  const { ranges, lost, formerKeys } = asRecord(stored) ?? {}
+  const { ranges, lost, formerKeys } = toMembers(stored) ?? {}
   return Array.isArray(ranges) &&
     ranges.every(isRange) &&
     isCount(lost) &&
     Array.isArray(formerKeys) &&
-    formerKeys.map(asRecord).every(former => typeof former?.['key'] === 'string' && isCount(former['until']))
+    formerKeys.map(toMembers).every(former => typeof former?.['key'] === 'string' && isCount(former['until']))
     ? { ranges, lost, formerKeys }
     : undefined
 }
 
 function isRange(value: unknown): value is ProvedRange {
-  const { from, to, level, agreed } = asRecord(value) ?? {}
+  const { from, to, level, agreed } = toMembers(value) ?? {}
   return (
     isCount(from) &&
     isCount(to) &&

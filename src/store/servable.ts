@@ -15,7 +15,8 @@ export function isAbsent(differences: readonly StoreDifference[]): boolean {
 }
 
 /** Whether a store exists at this address. */
-export const exists = async (store: Pick<Store, 'checkShape'>): Promise<boolean> => !isAbsent(await store.checkShape())
+export const storeExists = async (store: Pick<Store, 'checkShape'>): Promise<boolean> =>
+  !isAbsent(await store.checkShape())
 
 export type ServedStore = Pick<Store, 'name' | 'published' | 'whole' | 'checkShape'>
 
@@ -26,12 +27,12 @@ export type ServedStore = Pick<Store, 'name' | 'published' | 'whole' | 'checkSha
 export async function requireServable(store: ServedStore, signal?: AbortSignal): Promise<Published | undefined> {
   await store.whole?.(signal)
   const published = await store.published()
-  if (published === undefined && !(await exists(store))) throw absentStore(store.name)
+  if (published === undefined && !(await storeExists(store))) throw absentStore(store.name)
   return published
 }
 
 /** The blocks of a store, to compare nodes with (`node/pool.ts`). `hashAt`: undefined for a missing block. */
-export const blocksToCompare = (store: Pick<Store, 'published' | 'read'>, signal?: AbortSignal) => ({
+export const createBlockReader = (store: Pick<Store, 'published' | 'read'>, signal?: AbortSignal) => ({
   last: (): Promise<Published | undefined> => store.published(),
   hashAt: (height: number): Promise<string | undefined> =>
     store.read(async view => (height > view.at.height ? undefined : (await view.get(blocks, blockId(height)))?.hash), {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import { wholeness } from './wholeness.ts'
+import { watchWholeness } from './wholeness.ts'
 
 const lost = new Failure('damaged', 'lost')
 
@@ -12,7 +12,7 @@ function checked() {
     checks.push(made)
     return made.promise
   }
-  return { checks, whole: wholeness({ check, elapsed: () => 0 }) }
+  return { checks, whole: watchWholeness({ check, elapsed: () => 0 }) }
 }
 
 test('wholeness: the result of a check that began before a change of the store is not used for later requests', async () => {

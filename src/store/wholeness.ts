@@ -9,7 +9,7 @@ const STALE_MS = 2_000
  * Whether a store is whole, checked in the background at most once a second while there are requests. `check`
  * returns the failure, and throws when it cannot determine whether there is one.
  */
-export function wholeness({
+export function watchWholeness({
   check,
   elapsed,
 }: {

@@ -44,7 +44,7 @@ export const awaitTimer = (byClock: Clock['after'], ms: number, signal?: AbortSi
   })
 
 /** Runs `work` every `ms`, one run after the other, until `stop`. `work` must handle its own failures. */
-export function every(clock: Pick<Clock, 'sleep'>, ms: number, work: () => Promise<void> | void): { stop(): void } {
+export function runEvery(clock: Pick<Clock, 'sleep'>, ms: number, work: () => Promise<void> | void): { stop(): void } {
   const stopping = new AbortController()
   const run = async (): Promise<void> => {
     for (;;) {

@@ -17,7 +17,7 @@ type Limits = {
  * Settles as `work` does, unless the signal aborts or the time expires first; the outcome of `work` is then
  * ignored. Leaves neither a timer nor a listener behind.
  */
-export async function within<T>(work: Promise<T>, limits: Limits): Promise<T> {
+export async function awaitLimited<T>(work: Promise<T>, limits: Limits): Promise<T> {
   const { signal, ms, clock = systemClock, aborted = () => signal?.reason } = limits
   const { late = () => new Error('The time limit has expired.') } = limits
   if (signal === undefined && ms === undefined) return work
@@ -34,7 +34,7 @@ export async function within<T>(work: Promise<T>, limits: Limits): Promise<T> {
   }
 }
 
-/** Like `within`, but `ms` counts from the moment the signal aborts, and only that timeout ends the wait. */
+/** Like `awaitLimited`, but `ms` counts from the moment the signal aborts, and only that timeout ends the wait. */
 export async function withinAfterAbort<T>(
   work: Promise<T>,
   limits: Required<Pick<Limits, 'ms' | 'late'>> & { readonly signal: AbortSignal } & Pick<Limits, 'clock'>,

@@ -2,7 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { awaitTimer, type Clock, createPace, systemClock } from './clock.ts'
-import { joinSignals, within, withinAfterAbort } from './deadline.ts'
+import { awaitLimited, joinSignals, withinAfterAbort } from './deadline.ts'
 import { backoffMs, type RetryOptions, retry, type TryResult } from './retry.ts'
 
 test('after: a time beyond the maximum of a system timer does not fire at once', async () => {
@@ -43,10 +43,10 @@ const late = () => new Error('late')
 test('within: the result or the error of the work is passed on, and no timer is left', async () => {
   const clock = handClock()
   const limits = { ms: 10, late, clock, signal: new AbortController().signal }
-  expect(await within(Promise.resolve(7), limits)).toBe(7)
+  expect(await awaitLimited(Promise.resolve(7), limits)).toBe(7)
   await clock.awaited(10, 0)
-  await expect(within(Promise.reject('own'), limits)).rejects.toBe('own')
-  expect(await within(Promise.resolve(7), {})).toBe(7)
+  await expect(awaitLimited(Promise.reject('own'), limits)).rejects.toBe('own')
+  expect(await awaitLimited(Promise.resolve(7), {})).toBe(7)
 })
 
 /** Passes the time up to the limit of 10 ms. The wait must end exactly then. */
@@ -60,15 +60,15 @@ async function requireLate(clock: ReturnType<typeof handClock>, waiting: Promise
 
 test('within: the wait ends at the time limit, not a moment before', async () => {
   const clock = handClock()
-  await requireLate(clock, within(never, { ms: 10, late, clock }))
+  await requireLate(clock, awaitLimited(never, { ms: 10, late, clock }))
 })
 
 test('within: the signal ends the wait, before or meanwhile', async () => {
   const controller = new AbortController()
-  const waiting = within(never, { signal: controller.signal, aborted: () => 'mine' })
+  const waiting = awaitLimited(never, { signal: controller.signal, aborted: () => 'mine' })
   controller.abort('its own')
   await expect(waiting).rejects.toBe('mine')
-  await expect(within(never, { signal: controller.signal })).rejects.toBe('its own')
+  await expect(awaitLimited(never, { signal: controller.signal })).rejects.toBe('its own')
 })
 
 test.each([true, false])('withinAfterAbort: the time limit starts at the abort (aborted before: %p)', async before => {

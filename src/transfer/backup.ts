@@ -15,7 +15,7 @@ import { nothingLoaded } from '#store/failures.ts'
 import type { SnapshotName, Snapshots, WritePosition } from '#store/maintain-port.ts'
 import { createFile } from '#store/own-files.ts'
 import type { Identity, KeyStore, Store } from '#store/port.ts'
-import { asRecord, isCount, isHeight } from '#store/published.ts'
+import { isCount, isHeight, toMembers } from '#store/published.ts'
 import { sync } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { yieldEventLoop } from '#time/clock.ts'
@@ -80,14 +80,14 @@ export function readManifest(
   text: string,
   from: string,
 ): { readonly manifest: StoreManifest; readonly isSealed: boolean } {
-  const members = asRecord(tryParseJson(text)) ?? {}
+  const members = toMembers(tryParseJson(text)) ?? {}
   const { format, chain_id: chainId, seal } = members
   if (isCount(format) && format > FORMAT)
     throw new Failure('conflict', `${from} is a manifest of form ${format}; this version reads ${FORMAT}.`, {
       help: 'Use the version that wrote it.',
     })
   const { genesis, derivation, height, hash, digests, file } = members
-  const ofFile = asRecord(file)
+  const ofFile = toMembers(file)
   const isWhole =
     format === FORMAT &&
     [chainId, derivation].every(isCount) &&
@@ -106,7 +106,7 @@ export function readManifest(
 }
 
 function isDigest(value: unknown): boolean {
-  const { index, partition, documents, sum, operation } = asRecord(value) ?? {}
+  const { index, partition, documents, sum, operation } = toMembers(value) ?? {}
   return (
     typeof index === 'string' &&
     (partition === undefined || isCount(partition)) &&
@@ -183,7 +183,7 @@ export async function describeCopy(partial: string, file: string, how: DigestOpt
     const of = statSync(partial).size
     const digest = await readThrough(partial, {
       signal: how.signal,
-      onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of: megabytes(of) }),
+      onRead: bytes => how.onProgress({ stage: 'MB of the file', done: toMegabytes(bytes), of: toMegabytes(of) }),
     })
     const manifest = { ...described, file: digest }
     const path = manifestPath(file)
@@ -203,7 +203,7 @@ export async function describeCopy(partial: string, file: string, how: DigestOpt
   }
 }
 
-export const megabytes = (bytes: number): number => Math.round(bytes / 1e6)
+export const toMegabytes = (bytes: number): number => Math.round(bytes / 1e6)
 
 const formatDigestKey = ({ index, partition }: Pick<Digest, 'index' | 'partition'>): string =>
   `${index} ${partition ?? ''}`
@@ -260,7 +260,7 @@ export async function backupSnapshot(
       throw new Failure('unavailable', `${name} got new blocks while its digests were computed.`)
     const manifest = { ...described, digests: withOperations(described.digests, written) }
     await snapshots.keep(manifestText(manifest))
-    await snapshots.take(snapshot, { signal: how.signal, onProgress: inMegabytes(how) })
+    await snapshots.take(snapshot, { signal: how.signal, onProgress: reportInMegabytes(how) })
     // A process that was suspended until its lease expired may have let a loader in.
     if (!isUntouched(written, await snapshots.writePositions())) throw touched(name, snapshot)
     // Keys may change at any time, and those in the snapshot must match its manifest.
@@ -279,7 +279,7 @@ const touched = (name: string, { repository, name: taken }: SnapshotName): Failu
   })
 
 /** Reports the server's progress with a snapshot in megabytes. */
-export const inMegabytes =
+export const reportInMegabytes =
   ({ onProgress }: DigestOptions) =>
   ({ done, of }: { readonly done: number; readonly of: number }): void =>
-    onProgress({ stage: 'MB of the snapshot', done: megabytes(done), of: megabytes(of) })
+    onProgress({ stage: 'MB of the snapshot', done: toMegabytes(done), of: toMegabytes(of) })

@@ -5,7 +5,7 @@ import { blockId, type ListDoc, lists, recordId } from '#indices/list.ts'
 import { type RecordDoc, records } from '#indices/record.ts'
 import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
-import { batchBuilder, partitioning } from '#load/batches.ts'
+import { batchBuilder, createPartitioning } from '#load/batches.ts'
 import { ONE_PARTITION, UNDO_LIMITS } from '#store/batch.ts'
 import { nothingLoaded, RUN_REPAIR } from '#store/failures.ts'
 import type { Audit, Moment, Rewrite, Store, StoredDocument, Writer } from '#store/port.ts'
@@ -14,7 +14,7 @@ import {
   type Digest,
   type DigestOptions,
   keepReadable,
-  regardlessOfPartitions,
+  mergePartitionDigests,
   requireSameDigests,
   sumDocuments,
 } from './digest.ts'
@@ -79,7 +79,7 @@ const [ROWS, MORE] = [2, 8]
  * Whole blocks from height `from` to `to` with their transactions and rows, in order. Throws 'damaged' when a block or
  * transaction is missing.
  */
-const storedHistory = async function* (
+const readStoredHistory = async function* (
   audit: Pick<Audit, 'getMany'>,
   { from, to }: { readonly from: number; readonly to: number },
 ): AsyncGenerator<{ block: BlockDoc; transactions: readonly TransactionDoc[]; records: readonly RecordDoc[] }> {
@@ -141,7 +141,7 @@ async function copyHistory({ source, writer }: Sides, { signal, onProgress }: Di
   const { at } = source
   // These batches have no state, so none of them is ever undone.
   const lib = at.height + UNDO_LIMITS.near + 1
-  const partitions = partitioning(writer.partitions)
+  const partitions = createPartitioning(writer.partitions)
   let batch = batchBuilder(writer.bounds)
   const append = (): Promise<void> => writer.append(batch.takePart(partitions.filling()))
   const commit = async (): Promise<void> => {
@@ -150,7 +150,7 @@ async function copyHistory({ source, writer }: Sides, { signal, onProgress }: Di
     batch = batchBuilder(writer.bounds)
     await keepReadable(source)
   }
-  for await (const stored of storedHistory(source, { from, to: at.height })) {
+  for await (const stored of readStoredHistory(source, { from, to: at.height })) {
     signal.throwIfAborted()
     const documents = { ...stored, changes: [] }
     batch.add(documents)
@@ -276,10 +276,10 @@ async function requireCopied({ from, to, source }: Sides, how: DigestOptions): P
     signal: how.signal,
     onProgress: at => how.onProgress({ ...at, stage: `${at.stage} of the ${of}` }),
   })
-  const expected = regardlessOfPartitions(await computeDigests(from, source, tell('source')))
+  const expected = mergePartitionDigests(await computeDigests(from, source, tell('source')))
   const copy = await to.audit()
   try {
-    const found = regardlessOfPartitions(await computeDigests(to, copy, tell('copy')))
+    const found = mergePartitionDigests(await computeDigests(to, copy, tell('copy')))
     requireSameDigests(to.name, found, expected)
     return found
   } finally {

@@ -8,25 +8,25 @@ import type { KeyStore } from '#store/keys-port.ts'
 import type { Audit, Store, StoredDocument } from '#store/port.ts'
 
 /** Texts are prefixed with their length, so that no two documents have the same canonical text. */
-const measured = (text: string): string => `${text.length}:${text}`
+const prefixLength = (text: string): string => `${text.length}:${text}`
 
-const asText = (value: unknown): string => measured(value as string)
-const asNumber = (value: unknown): string => `${value};`
+const formatText = (value: unknown): string => prefixLength(value as string)
+const formatNumber = (value: unknown): string => `${value};`
 
 const TEXTS: Readonly<Record<Field['kind'], (value: unknown) => string>> = {
-  keyword: asText,
-  text: asText,
-  hash: asText,
-  hashes: asText,
-  word: asText,
-  packed: asText,
-  digits: asText,
-  long: asNumber,
-  int: asNumber,
-  hash8: asNumber,
-  bool: asNumber,
-  json: value => measured(JSON.stringify(value)),
-  places: value => measured((value as readonly bigint[]).join()),
+  keyword: formatText,
+  text: formatText,
+  hash: formatText,
+  hashes: formatText,
+  word: formatText,
+  packed: formatText,
+  digits: formatText,
+  long: formatNumber,
+  int: formatNumber,
+  hash8: formatNumber,
+  bool: formatNumber,
+  json: value => prefixLength(JSON.stringify(value)),
+  places: value => prefixLength((value as readonly bigint[]).join()),
 }
 
 /** The fields of each index, with the functions that turn their values into text. */
@@ -46,7 +46,7 @@ export function canonicalText(index: AnyIndex, doc: { readonly id: string }): st
     known.set(index, parts)
   }
   const values = doc as unknown as Readonly<Record<string, unknown>>
-  let text = measured(doc.id)
+  let text = prefixLength(doc.id)
   for (const [name, format] of parts) {
     const value = values[name]
     text += value === undefined ? '~' : format(value)
@@ -272,7 +272,7 @@ const mapByName = (digests: readonly Digest[]): ReadonlyMap<string, Digest> =>
   )
 
 /** Digests of whole indices, without the entries that depend on partitions: equal in all stores of the same blocks. */
-export function regardlessOfPartitions(digests: readonly Digest[]): readonly Digest[] {
+export function mergePartitionDigests(digests: readonly Digest[]): readonly Digest[] {
   const byIndex = Map.groupBy(
     digests.filter(({ index }) => index !== STARTS),
     ({ index }) => index,

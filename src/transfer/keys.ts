@@ -2,7 +2,7 @@ import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { KeyStore, KeyTerms, StoredKey } from '#store/keys-port.ts'
 import type { Store } from '#store/port.ts'
-import { asRecord, isCount } from '#store/published.ts'
+import { isCount, toMembers } from '#store/published.ts'
 import { isSha256 } from './digest.ts'
 
 /** API keys as a text: a line of JSON for each key, and a last line with their number, so that a cut file is noticed. */
@@ -25,7 +25,7 @@ export function parseKeys(text: string, file: string): KeyFile {
   }
   const lines = text.split('\n')
   if (lines.pop() !== '') refuse('does not end with a line end, so its end is missing')
-  const { keys: count, whole } = asRecord(tryParseJson(lines.pop() ?? '')) ?? {}
+  const { keys: count, whole } = toMembers(tryParseJson(lines.pop() ?? '')) ?? {}
   if (!isCount(count) || typeof whole !== 'boolean') refuse('has no last line with the number of its keys')
   if (lines.length !== count) refuse(`has ${lines.length} keys, but its last line says ${count}`)
   const seen = new Set<string>()
@@ -40,7 +40,7 @@ export function parseKeys(text: string, file: string): KeyFile {
 
 /** A value as a stored key; undefined: it has not the form of one that this program stores. */
 export function readStoredKey(value: unknown): StoredKey | undefined {
-  const members = asRecord(value) ?? {}
+  const members = toMembers(value) ?? {}
   const { id, hash, name, note, perSecond, perDay, created, expires, revoked } = members
   const texts = [id, hash, name, note ?? '']
   const isKey =

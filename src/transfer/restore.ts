@@ -8,13 +8,13 @@ import { acquireLock } from '#store/sqlite/lock.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import {
   describedStore,
-  inMegabytes,
   isAsDigested,
   manifestPath,
-  megabytes,
   readManifest,
   readThrough,
+  reportInMegabytes,
   type StoreManifest,
+  toMegabytes,
 } from './backup.ts'
 import { type DigestOptions, findKeysDigest, KEYS, requireSameDigests } from './digest.ts'
 
@@ -67,11 +67,11 @@ async function copyInto(
   const partial = `${path}.partial`
   rmSync(partial, { force: true })
   try {
-    const of = megabytes(statSync(file).size)
+    const of = toMegabytes(statSync(file).size)
     const copied = await readThrough(file, {
       into: partial,
       signal: how.signal,
-      onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of }),
+      onRead: bytes => how.onProgress({ stage: 'MB of the file', done: toMegabytes(bytes), of }),
     })
     // If a sealed manifest has the hash of these bytes, its digests are theirs. They are computed again only to name what
     // differs.
@@ -142,7 +142,7 @@ export async function restoreFromSnapshot(
 ): Promise<StoreManifest> {
   const { snapshots, name } = store
   const keys = { list: () => snapshots.keys() }
-  const isRestored = await snapshots.restore(snapshot, { signal: how.signal, onProgress: inMegabytes(how) })
+  const isRestored = await snapshots.restore(snapshot, { signal: how.signal, onProgress: reportInMegabytes(how) })
   const text = await snapshots.kept()
   const help = "Take snapshots with 'iostlens backup'. This one has to be audited: 'iostlens repair --node URL'."
   if (text === undefined) throw new Failure('damaged', `${name} has no manifest.`, { help })

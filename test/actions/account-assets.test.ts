@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainBallots, plainPledged, plainPledges } from '#test/support/oracle/plain-ballots.ts'
 import { bonusEvents, voteBonuses } from '#test/support/oracle/plain-bonus.ts'
@@ -21,7 +21,7 @@ const owners = [...past.changes.keys()].flatMap(id => (id.startsWith('iost/') ? 
 const candidates = [...new Set(ballots.map(({ producer }) => producer))]
 const rich = [...new Set([...ballots.map(({ voter }) => voter), ...pledges.map(({ pledger }) => pledger)])]
 
-const iost = (units: bigint): string => fromUnits(units, 8)
+const iost = (units: bigint): string => formatUnits(units, 8)
 
 const points = Array.from({ length: 240 }, (_, at) => ({
   account: one(([rich, owners, candidates] as const)[at % 3] ?? owners),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { fromUnits, toUnits } from '#chain/amount.ts'
+import { formatUnits, toUnits } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
 import { found, notFound, spokenNode } from '#test/support/nodes/spoken-node.ts'
@@ -115,7 +115,7 @@ describe('get-block-detail, above the last published block', async () => {
   test("the followed node's block is answered, with gas summed from its transactions", async () => {
     const { block, status } = JSON.parse(text)
     const { transactions: _, ...own } = block
-    const gas_usage = fromUnits(plainRows[2021]?.gas_usage ?? 0n, 2)
+    const gas_usage = formatUnits(plainRows[2021]?.gas_usage ?? 0n, 2)
     expect(await over({ [NUMBER]: text }, { number: '4860' })).toEqual({
       ...{ block: { ...own, number: 4860, gas_usage, info: {} }, status, witness_account: 'producer000' },
     })

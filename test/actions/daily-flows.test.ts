@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import type { LoadedBlock } from '#chain/block.ts'
 import { generatedBlocks } from '#test/generator/generated-blocks.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
@@ -38,7 +38,7 @@ for (const [chain, loaded] of Object.entries(chains))
     let opened: Awaited<ReturnType<typeof temporarySqlite>>
     const asked = (params: Readonly<Record<string, string>>) =>
       ask('get-daily-statistics', { start_date, end_date, ...params }, { deps: { store: opened.store } })
-    const shown = (token: string, units: bigint): string => fromUnits(units, decimals.get(token) ?? 0)
+    const shown = (token: string, units: bigint): string => formatUnits(units, decimals.get(token) ?? 0)
 
     beforeAll(async () => {
       opened = await temporarySqlite()
@@ -76,10 +76,10 @@ for (const [chain, loaded] of Object.entries(chains))
               date: everyDate[at],
               complete: day.date !== end_date,
               transfers: so?.transfers ?? 0,
-              volume: fromUnits(so?.volume ?? 0n, 18),
-              issued: fromUnits(so?.issued ?? 0n, 18),
-              destroyed: fromUnits(so?.destroyed ?? 0n, 18),
-              supply: fromUnits(supply, 18),
+              volume: formatUnits(so?.volume ?? 0n, 18),
+              issued: formatUnits(so?.issued ?? 0n, 18),
+              destroyed: formatUnits(so?.destroyed ?? 0n, 18),
+              supply: formatUnits(supply, 18),
               holders: isLooked ? own.filter(id => plainHeld(past, id, height).available > 0n).length : day.holders,
             },
           ])

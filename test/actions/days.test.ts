@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createDayEndCache, type DayEndCache } from '#actions/find/caches.ts'
 import { readDayEnds } from '#actions/find/point.ts'
-import { fromUnits, toUnits } from '#chain/amount.ts'
+import { formatUnits, toUnits } from '#chain/amount.ts'
 import { startOfDay, toDay, toIso } from '#chain/time.ts'
 import type { View } from '#store/port.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
@@ -119,10 +119,10 @@ describe('get-daily-statistics', () => {
     ...rest,
     failed_transactions: failed,
     token_movements: movements,
-    gas_usage: fromUnits(gas_usage, 2),
-    iost_moved: fromUnits(iost_moved, 8),
-    ram_fee: fromUnits(ram_fees, 8),
-    votes: fromUnits(votes, 8),
+    gas_usage: formatUnits(gas_usage, 2),
+    iost_moved: formatUnits(iost_moved, 8),
+    ram_fee: formatUnits(ram_fees, 8),
+    votes: formatUnits(votes, 8),
   })
   const withoutPrices = ({ ram_buy_price: _buy, ram_sell_price: _sell, ...row }: Record<string, unknown>) => row
 
@@ -221,7 +221,7 @@ const sumOf = (rows: readonly Step[], name: string): bigint => rows.reduce((sum,
 /** The balance of an owner after a block, frozen amounts included. */
 function heldAt(id: string, height: number): string {
   const { available, frozen } = plainHeld(past, id, height)
-  return fromUnits(available + frozen, decimals.get(id.slice(0, id.indexOf('/'))) ?? 0)
+  return formatUnits(available + frozen, decimals.get(id.slice(0, id.indexOf('/'))) ?? 0)
 }
 
 describe('get-balance-history with step', () => {

@@ -3,7 +3,7 @@ import { acquireFreely, answer } from '#actions/answer.ts'
 import { openExport } from '#actions/export.ts'
 import { createRankingCache, type RankingCache } from '#actions/find/caches.ts'
 import { createChangeBookings } from '#actions/shape/changes.ts'
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import type { Transaction } from '#chain/block.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainBallots, plainTally } from '#test/support/oracle/plain-ballots.ts'
@@ -23,7 +23,7 @@ const blocks = (await recordedBlocks()).map(({ block }) => block)
 const past = plainPast(blocks)
 const random = seeded(22)
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
-const iost = (units: bigint): string => fromUnits(units, 8)
+const iost = (units: bigint): string => formatUnits(units, 8)
 const height = (): number => Math.floor(random() * blocks.length)
 
 const owners = [...past.changes.keys()].flatMap(id => (id.startsWith('iost/') ? [id.slice('iost/'.length)] : []))
@@ -151,7 +151,7 @@ describe('get-token-holder of the past', () => {
         .map(id => [id.slice(token.length + 1), plainHeld(past, id, then).available] as const)
         .filter(([, available]) => available > 0n)
         .sort(([a, many], [b, other]) => (many === other ? (a < b ? -1 : 1) : many > other ? -1 : 1))
-        .map(([account, units]) => ({ account, balance: fromUnits(units, decimal), symbol: token }))
+        .map(([account, units]) => ({ account, balance: formatUnits(units, decimal), symbol: token }))
       const said = await ask('get-token-holder', { token, at_block: String(then), size: '500' })
       expect([then, said.total, said.holders]).toEqual([then, expected.length, expected.slice(0, 500)])
     }

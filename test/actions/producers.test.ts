@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readCandidateBonuses } from '#actions/shape/holdings.ts'
-import { fromUnits, toUnits } from '#chain/amount.ts'
+import { formatUnits, toUnits } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainBallots, plainChangeOfWeek, plainVoteDays } from '#test/support/oracle/plain-ballots.ts'
@@ -26,9 +26,9 @@ describe('get-producer-list', () => {
     const whole = await Promise.all(
       sorted.map(async ([account, row], at) => ({
         ...{ account, alias: '', alias_en: '', ranking: at + 1 },
-        votes: fromUnits(votesOf(account), 8),
+        votes: formatUnits(votesOf(account), 8),
         // All recorded votes were cast on the last day.
-        votes_change_7d: fromUnits(votesOf(account), 8),
+        votes_change_7d: formatUnits(votesOf(account), 8),
         voter_count: (await ask('get-producer-voter', { producer: account, size: '1' })).total,
         status: STATUSES[Number(row.get('status'))],
         online: row.get('online'),
@@ -135,7 +135,7 @@ describe('get-producer-votes', () => {
 
 test('get-vote-history: every vote has the balance of votes after it', async () => {
   const ballots = plainBallots(blocks)
-  const iost = (units: bigint): string => fromUnits(units, 8)
+  const iost = (units: bigint): string => formatUnits(units, 8)
   expect(new Set(ballots.map(({ producer }) => producer)).size).toBeGreaterThan(3)
   expect(ballots.some(({ voter }) => voter.startsWith('Contract'))).toBe(true)
   for (const account of new Set(ballots.map(({ voter }) => voter))) {
@@ -156,7 +156,7 @@ test('get-vote-history: every vote has the balance of votes after it', async () 
 
 const last = blocks.length - 1
 
-const amount = (text: string | undefined): string => fromUnits(toUnits(text ?? '0', 8), 8)
+const amount = (text: string | undefined): string => formatUnits(toUnits(text ?? '0', 8), 8)
 
 /** Rows computed from the receipts, without any code of `src/derive`. */
 function rowsOf(name: string, content: string) {
@@ -225,7 +225,7 @@ describe('get-reward-shares', () => {
   const producers = [...new Set(ballots.map(({ producer }) => producer))]
   const voters = [...new Set(ballots.map(({ voter }) => voter))]
   const timeOf = (height: number): bigint => blocks[height]?.time ?? 0n
-  const cut = (numerator: bigint, denominator: bigint) => fromUnits((numerator * 10n ** 18n) / denominator, 18)
+  const cut = (numerator: bigint, denominator: bigint) => formatUnits((numerator * 10n ** 18n) / denominator, 18)
 
   /** Votes × ns, block by block: the votes of a voter after each block, until the next one. */
   function plainWeight(voter: string, producer: string, [start, end]: readonly [number, number]) {
@@ -254,14 +254,14 @@ describe('get-reward-shares', () => {
       const expected = voters.map(voter => plainWeight(voter, producer, [start, end])).filter(({ isThere }) => isThere)
       const all = expected.reduce((sum, { weight }) => sum + weight, 0n)
       const length = timeOf(end) - timeOf(start)
-      const [seconds, vote_seconds] = [fromUnits(length, 9), fromUnits(all, 17)]
+      const [seconds, vote_seconds] = [formatUnits(length, 9), formatUnits(all, 17)]
       expect(said).toMatchObject({ start_block: start, end_block: end, seconds, vote_seconds })
       const shares = expected.map(({ voter, first, last, weight }) => ({
         account: voter,
-        start_votes: fromUnits(first, 8),
-        end_votes: fromUnits(last, 8),
+        start_votes: formatUnits(first, 8),
+        end_votes: formatUnits(last, 8),
         mean_votes: cut(weight, length * 10n ** 8n),
-        vote_seconds: fromUnits(weight, 17),
+        vote_seconds: formatUnits(weight, 17),
         share: all === 0n ? '0' : cut(weight, all),
       }))
       expect(said.shares.toSorted(byName)).toEqual(shares.toSorted(byName))

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { symbolsByFullName } from '#actions/search.ts'
+import { findSymbolsByFullName } from '#actions/search.ts'
 import { oracle, parseTree, rpcAnswers, type Tree } from '#test/support/nodes/recording.ts'
 import { plainItems } from '#test/support/oracle/items.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
@@ -102,7 +102,7 @@ test('search: a single letter finds only the tokens of which it is the whole nam
     ['', []],
     ['xx', ['xxtok']],
   ] as const)
-    expect(await place.store.read(view => symbolsByFullName(view, text))).toEqual([...found])
+    expect(await place.store.read(view => findSymbolsByFullName(view, text))).toEqual([...found])
 })
 
 const { items, collections } = await plainItems()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readBodies, readRowTexts, TRANSACTIONS } from '#actions/find/record-texts.ts'
 import { getTransactionRecords } from '#actions/get-transaction.ts'
 import type { Transaction } from '#chain/block.ts'
-import { notFoundIfImpossible } from '#explorer/show.tsx'
+import { toVisitorFailure } from '#explorer/show.tsx'
 import { recordId } from '#indices/list.ts'
 import { type RecordDoc, records } from '#indices/record.ts'
 import type { Store } from '#store/port.ts'
@@ -309,7 +309,7 @@ describe('readRowTexts', async () => {
     const failure: unknown = await textsOf(rows, { asked: TRANSACTIONS, budget: 0 }).catch((error: unknown) => error)
     const call = { action: getTransactionRecords, given: { tx_hashes: OTHER } }
     const visit = { id: OTHER, part: '', query: new URLSearchParams() }
-    expect(notFoundIfImpossible(failure, call, visit)).toBe(failure as Error)
+    expect(toVisitorFailure(failure, call, visit)).toBe(failure as Error)
   })
 
   test('a row whose transaction does not exist is a defect, never an empty text', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { fromUnits, toUnits } from '#chain/amount.ts'
+import { formatUnits, toUnits } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { type Oracle, oracle, recordedBlocks, rpcAnswers, type Tree } from '#test/support/nodes/recording.ts'
 import { readReceipts } from '#test/support/oracle/receipts.ts'
@@ -61,14 +61,14 @@ export function stateSuite(service: () => Service, every = 1): void {
         toMap({
           can_transfer: stored.get('canTransfer') === 'true',
           created_at: time,
-          current_supply: fromUnits(BigInt(stored.get('supply') ?? 0), decimal),
+          current_supply: formatUnits(BigInt(stored.get('supply') ?? 0), decimal),
           decimal: String(decimal),
           only_issuer_can_transfer: stored.get('onlyIssuerCanTransfer') === 'true',
           full_name: stored.get('fullName') ?? '',
           holder_count: String([...(available.get(symbol) ?? []).values()].filter(a => a > 0n).length),
           issuer: stored.get('issuer') ?? '',
           symbol,
-          total_supply: fromUnits(BigInt(stored.get('totalSupply') ?? 0), decimal),
+          total_supply: formatUnits(BigInt(stored.get('totalSupply') ?? 0), decimal),
           tx_hash: hash,
         }),
       )
@@ -84,7 +84,7 @@ export function stateSuite(service: () => Service, every = 1): void {
         .sort(byAmountThenName)
         .map(([account, amount]) => ({
           account,
-          balance: fromUnits(amount, decimalsOf(state, symbol)),
+          balance: formatUnits(amount, decimalsOf(state, symbol)),
           symbol,
         }))
       for (const size of at % every === 0 ? [20, 7, 500] : [500]) {
@@ -106,14 +106,16 @@ export function stateSuite(service: () => Service, every = 1): void {
       const votes = [...(state.voterVotes.get(owner) ?? [])]
         .map(([option, row]) => [option, toUnits((row as readonly string[])[0] ?? '0', 8)] as const)
         .sort(byAmountThenName)
-      const frozen = locked.map(([amount, time]) => toMap({ amount: fromUnits(amount, 8), time }))
-      const given = votes.map(([option, amount]) => toMap({ option, votes: fromUnits(amount, 8), cleared_votes: '0' }))
+      const frozen = locked.map(([amount, time]) => toMap({ amount: formatUnits(amount, 8), time }))
+      const given = votes.map(([option, amount]) =>
+        toMap({ option, votes: formatUnits(amount, 8), cleared_votes: '0' }),
+      )
       const total = (amounts: readonly bigint[], list: readonly Data[]) =>
-        toMap({ total: fromUnits(sum(amounts), 8), list })
+        toMap({ total: formatUnits(sum(amounts), 8), list })
       expect(await dataOf(service(), 'account-balance', { account: owner })).toEqual(
         toMap({
           name: owner,
-          balance: fromUnits(available.get('iost')?.get(owner) ?? 0n, 8),
+          balance: formatUnits(available.get('iost')?.get(owner) ?? 0n, 8),
           frozen_balance: total(
             locked.map(([amount]) => amount),
             frozen,
@@ -130,8 +132,8 @@ export function stateSuite(service: () => Service, every = 1): void {
         const held = sum(own.map(([units]) => units))
         const decimal = decimalsOf(state, symbol)
         if (amount === 0n && held === 0n) return []
-        const entries = own.map(([units, time]) => toMap({ amount: fromUnits(units, decimal), time }))
-        return [[symbol, fromUnits(amount, decimal), fromUnits(held, decimal), String(decimal), entries]]
+        const entries = own.map(([units, time]) => toMap({ amount: formatUnits(units, decimal), time }))
+        return [[symbol, formatUnits(amount, decimal), formatUnits(held, decimal), String(decimal), entries]]
       })
       const list = await dataOf(service(), 'token-list', { account: owner })
       expect(
@@ -158,7 +160,7 @@ export function stateSuite(service: () => Service, every = 1): void {
       .filter(({ total }) => total > 0n)
       .sort((a, b) => byAmountThenName([a.owner, a.total], [b.owner, b.total]))
       .map(({ owner, total, parts }) =>
-        [owner, total, ...parts].map(v => (typeof v === 'bigint' ? fromUnits(v, 8) : v)),
+        [owner, total, ...parts].map(v => (typeof v === 'bigint' ? formatUnits(v, 8) : v)),
       )
     for (const size of [20, 13, 500]) {
       const got = await allRows(service(), 'wealth-list', 'wealth', {}, size)
@@ -195,7 +197,7 @@ export function producerSuite(service: () => Service): void {
       expect(['account', 'status', 'votes', 'ranking', 'block_count'].map(name => field(data, name))).toEqual([
         account,
         ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED'][Number(row.get('status'))] ?? '',
-        fromUnits(votesOf(state, account), 8),
+        formatUnits(votesOf(state, account), 8),
         String(ranking.indexOf(account) + 1),
         String(counts.get(account) ?? 0),
       ])
@@ -232,12 +234,12 @@ export function producerSuite(service: () => Service): void {
     expect(paid.size).toBeGreaterThan(0)
     for (const account of state.producers.keys()) {
       const data = await dataOf(service(), 'producer-detail', { producer: account })
-      expect(field(data, 'received_award')).toBe(fromUnits(awards.get(account) ?? 0n, 8))
+      expect(field(data, 'received_award')).toBe(formatUnits(awards.get(account) ?? 0n, 8))
       const votes = votesOf(state, account)
       const paidUnits = paid.get(account) ?? 0n
       // Rounding to 8 decimals: twice the numerator plus the denominator, divided by twice the denominator.
       const rate = votes === 0n ? 0n : (2n * paidUnits * 365n * 100_000_000n + votes * 30n) / (2n * votes * 30n)
-      expect(field(data, 'dividend_rate')).toBe(fromUnits(rate, 8))
+      expect(field(data, 'dividend_rate')).toBe(formatUnits(rate, 8))
     }
   })
 
@@ -249,7 +251,7 @@ export function producerSuite(service: () => Service): void {
         .map(([account, votes]) => [account, toUnits(votes, 8)] as const)
         .filter(([, votes]) => votes > 0n)
         .sort(byAmountThenName)
-        .map(([account, votes]) => ({ account, votes: fromUnits(votes, 8) }))
+        .map(([account, votes]) => ({ account, votes: formatUnits(votes, 8) }))
       const whole = await dataOf(service(), 'producer-voter', { producer })
       const plain = (row: ReadonlyMap<string, Data>) => Object.fromEntries(row)
       expect(rowsOf(whole, 'voters').map(plain)).toEqual(expected)
@@ -303,8 +305,8 @@ export function producerSuite(service: () => Service): void {
     const data = await dataOf(service(), 'overview')
     expect([...(data as ReadonlyMap<string, Tree>)].filter(([name]) => name !== 'price_time')).toEqual([
       ['account_count', '279'],
-      ['all_votes', fromUnits(votes, 8)],
-      ['circulating_supply', fromUnits(supply - sum(held), 8)],
+      ['all_votes', formatUnits(votes, 8)],
+      ['circulating_supply', formatUnits(supply - sum(held), 8)],
       ['usd_price', null],
       ['cny_price', null],
       ['rank', null],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { findings, findingText } from '#audit/compare.ts'
+import { createFindings, findingText } from '#audit/compare.ts'
 import { compareNodeState } from '#audit/node-state.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
@@ -20,7 +20,7 @@ afterAll(() => stored.close())
  * The findings of the three comparisons and the number of rows that they read. `change` alters the stored documents.
  */
 async function compared(change: (doc: unknown) => unknown = doc => doc, asked: Node = replay.node) {
-  const found = findings(Number.POSITIVE_INFINITY)
+  const found = createFindings(Number.POSITIVE_INFINITY)
   let rows = 0
   await compareNodeState(() => ({
     node: asked,

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import {
   buildBaseTransaction,
   findDifference,
-  fromBaseTransaction,
+  formatBaseTransaction,
   toBaseTransaction,
 } from '#chain/base-transaction.ts'
 import type { Block, Transaction } from '#chain/block.ts'
@@ -13,7 +13,7 @@ test('fromBaseTransaction: every recorded base transaction is restored from its 
   const blocks = (await recordedBlocks()).slice(1)
   const wrong = blocks.filter(({ block: { transactions, time } }) => {
     const [tx] = transactions as readonly [Transaction]
-    const base = fromBaseTransaction(tx, time)
+    const base = formatBaseTransaction(tx, time)
     const restored = toBaseTransaction({ base, tx_hashes: `${tx.hash} other`, time })
     return base.startsWith('{"body"') || restored !== tx.body
   })
@@ -24,7 +24,7 @@ test('fromBaseTransaction: a transaction that does not match the template or its
   const block = (await recordedBlocks())[1]?.block as Block
   const tx = block.transactions[0] as Transaction
   const odd = { ...tx, body: tx.body.replace('"gas_limit":1000000', '"gas_limit":2000000') }
-  const base = fromBaseTransaction(odd, block.time)
+  const base = formatBaseTransaction(odd, block.time)
   expect(base).toBe(`{"body":${odd.body}}`)
   expect(toBaseTransaction({ base, tx_hashes: `${tx.hash} other`, time: block.time })).toBe(odd.body)
   const time = block.time + 1n
@@ -33,8 +33,8 @@ test('fromBaseTransaction: a transaction that does not match the template or its
     tx,
   )
   expect(made).toEqual(tx)
-  expect(fromBaseTransaction(made, block.time)).toBe(fromBaseTransaction(tx, block.time))
-  for (const each of [tx, made]) expect(fromBaseTransaction(each, time)).toBe(`{"body":${tx.body}}`)
+  expect(formatBaseTransaction(made, block.time)).toBe(formatBaseTransaction(tx, block.time))
+  for (const each of [tx, made]) expect(formatBaseTransaction(each, time)).toBe(`{"body":${tx.body}}`)
 })
 
 test('toBaseTransaction: restores the JSON text of a base transaction with any characters in its texts', () => {

@@ -3,7 +3,7 @@ import type { Block, Transaction } from '#chain/block.ts'
 import { checkBaseTransaction, checkBlock } from '#chain/check.ts'
 import { decodeBlock, decodeRawBlock } from '#chain/decode.ts'
 import { headHash } from '#chain/head.ts'
-import { uncut } from '#chain/receipt-hash.ts'
+import { restoreCutMessage } from '#chain/receipt-hash.ts'
 import type { Failure } from '#failure/failure.ts'
 import { recordedBlocks, recording, rpcAnswers } from '../support/nodes/recording.ts'
 
@@ -168,7 +168,7 @@ describe('a lying node: a message that seems cut costs a bounded time', () => {
   const triedFor = (message: string): number => {
     let tried = 0
     const receipt = { gasUsage: 0n, ramUsage: [], statusCode: 'RUNTIME_ERROR', message, returns: [], receipts: [] }
-    uncut(new Uint8Array(32), receipt, () => {
+    restoreCutMessage(new Uint8Array(32), receipt, () => {
       tried += 1
       return false
     })

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createKey, KEY_PATTERN, nextKey } from '#keys/key.ts'
+import { createKey, createNextKey, KEY_PATTERN } from '#keys/key.ts'
 import { groupHolders, hashOfKey } from '#keys/keyring.ts'
 import type { StoredKey } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -124,7 +124,7 @@ test('keys rotate: a former key that expires before the grace period ends is sai
 test('keys show: after a rotate that was cut off, the former key works until it is revoked', async () => {
   await using folder = await cliFolder()
   const { stored } = createKey('x', { perSecond: 1, perDay: 1 }, { now: 1 })
-  const next = groupHolders([stored]).map(holder => nextKey(holder, { now: 2 }).stored)
+  const next = groupHolders([stored]).map(holder => createNextKey(holder, { now: 2 }).stored)
   const path = await makeStore(folder, [stored, ...next])
   const show = ['keys', 'show', stored.id, '--store', `sqlite:${path}`]
   await expectEnd(folder, show, 0, 'Former key: works until it is revoked\n')

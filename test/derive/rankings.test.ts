@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Transaction } from '#chain/block.ts'
-import { rankedState, withChanges } from '#derive/rankings.ts'
+import { createRankedState, withChanges } from '#derive/rankings.ts'
 import { workingState } from '#derive/working-state.ts'
 import { type BalanceDoc, balanceId, balances } from '#indices/balance.ts'
 import { producers } from '#indices/producer.ts'
@@ -73,7 +73,7 @@ function follow(blocks: readonly Block[], cut: number, after: (held: Held, store
   let state = begin()
   for (const [at, block] of blocks.entries()) {
     state.mark()
-    const ranked = rankedState(state, SIZES)
+    const ranked = createRankedState(state, SIZES)
     for (const [owner, amount] of block) {
       ranked.state.put(balances, balanceDoc(owner, amount))
       held.set(owner, amount)
@@ -152,7 +152,7 @@ test('rankedState: a total that does not match the members is a defect', () => {
     () => [],
   )
   state.mark()
-  const ranked = rankedState(state, SIZES)
+  const ranked = createRankedState(state, SIZES)
   for (let at = 0; at < 8; at++) ranked.state.put(balances, balanceDoc(`user_${at}`, 1n))
   expect(() => ranked.settle()).toThrow('has 9 members')
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { accounts } from '#indices/account.ts'
 import { contracts } from '#indices/contract.ts'
 import { pledges } from '#indices/pledge.ts'
@@ -91,7 +91,7 @@ test("deriveBlock: gas pledges match the node, per pair and in the node's order"
     const name = /^GET \/getAccount\/([^/]+)\/true$/.exec(call)?.[1]
     if (name === undefined) continue
     const own = derived.filter(({ pledger }) => pledger === name).sort((a, b) => a.seq - b.seq)
-    expect(own.map(doc => ({ pledger: doc.beneficiary, amount: Number(fromUnits(doc.amount, 8)) }))).toEqual(
+    expect(own.map(doc => ({ pledger: doc.beneficiary, amount: Number(formatUnits(doc.amount, 8)) }))).toEqual(
       JSON.parse(text).gas_info.pledged_info,
     )
     compared += own.length

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { signed } from '#explorer/format/amount.ts'
+import { formatSigned } from '#explorer/format/amount.ts'
 import { oracle } from '../support/nodes/recording.ts'
 import { seeded } from '../support/seeded.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
@@ -128,12 +128,12 @@ test('/producers: can be sorted by any of their figures, and are sorted by rank 
 
 function formatChange(change: string): string {
   const kind = change.startsWith('-') ? 'bad' : change === '0' ? 'none' : 'good'
-  const [whole = '', fraction] = signed(change).split('.')
-  const title = signed(change) === change ? '' : ` title="${change}"`
+  const [whole = '', fraction] = formatSigned(change).split('.')
+  const title = formatSigned(change) === change ? '' : ` title="${change}"`
   const begin = `<span class="${kind}"><data value="${change}"${title}>`
   return fraction !== undefined && whole.length >= '+1,000'.length
     ? `${begin}${whole}</span><span class="minor">.${fraction}</span>`
-    : `${begin}${signed(change)}<`
+    : `${begin}${formatSigned(change)}<`
 }
 
 test('a chain with many votes: lists and pages of producers have their changes, a bar for each day, and today', async () => {

@@ -1,4 +1,4 @@
-import { fromUnits, sum } from '#chain/amount.ts'
+import { formatUnits, sum } from '#chain/amount.ts'
 import type { ReadPage } from './read-page.ts'
 import type { Explorer } from './served.ts'
 
@@ -54,7 +54,7 @@ function accountSums(balance: Answered, detail: Answered): readonly string[] {
   return [decimal(pledged), decimal(unpledged + pledged), decimal(unpledged), String(ram), decimal(byOthers)]
 }
 
-const decimal = (value: bigint): string => fromUnits(value, 8)
+const decimal = (value: bigint): string => formatUnits(value, 8)
 
 /** The units of an amount, which may have a sign. */
 export function units(text: string, decimals = 8): bigint {

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { grouped } from '#explorer/format/amount.ts'
+import { formatGrouped } from '#explorer/format/amount.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { ROOT } from '../support/root.ts'
@@ -212,12 +212,12 @@ test('previews: figures in the descriptions match the API', async () => {
     // The page shows the same sum.
     const { html } = await visit(`/account/${account}`)
     const [, total = ''] = /<dt>Total<\/dt><dd>.*?<data value="([^"]*)"/s.exec(html) ?? []
-    const amounts = `${grouped(total)} iost: ${grouped(balance)} available, ${grouped(frozen_balance.total)} frozen, `
+    const amounts = `${formatGrouped(total)} iost: ${formatGrouped(balance)} available, ${formatGrouped(frozen_balance.total)} frozen, `
     expect(await describePage(`/account/${account}`)).toContain(`${account} on IOST holds ${amounts}`)
   }
   const token = await call('token/get-token-detail', { token: 'iost' })
   const figures = [token.current_supply, token.total_supply, token.holder_count]
-  const [supply, most, holders] = figures.map(figure => grouped(String(figure)))
+  const [supply, most, holders] = figures.map(figure => formatGrouped(String(figure)))
   const paid = 'EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e'
   for (const [path, said] of [
     ['/token/iost', `Token iost on IOST: supply ${supply} of at most ${most}, ${holders} holders.`],

@@ -1,4 +1,4 @@
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import { type Answer, found, refused } from '#test/support/nodes/rpc/answer.ts'
 import { readHeadRange, readTransactionRange } from '#test/support/nodes/rpc/go-values.ts'
@@ -166,7 +166,7 @@ function frozenText(frozen: ReturnType<Truth['frozen']>): string {
 /** The votes by voter. Objects are written as text, since voters have names like `__proto__`. */
 function votesOf({ producers }: World, { voters }: Truth): readonly Row[] {
   const given = producers.flatMap(({ account }) =>
-    voters(account).map(([voter, units]) => ({ voter, text: `"${account}":["${fromUnits(units, DECIMALS)}"]` })),
+    voters(account).map(([voter, units]) => ({ voter, text: `"${account}":["${formatUnits(units, DECIMALS)}"]` })),
   )
   const byVoter = Map.groupBy(given, ({ voter }) => voter)
   return sorted([...byVoter].map(([voter, all]) => [`u_1-${voter}`, `{${all.map(({ text }) => text).join(',')}}`]))

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { type ApiAction, formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { listParameters } from '#actions/request/query.ts'
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { downloads } from '#explorer/download/downloads.ts'
 import { pages } from '#explorer/pages.ts'
 import type { Store } from '#store/port.ts'
@@ -148,10 +148,10 @@ export function inflationSuite(store: () => Store, end = settings.blocks): void 
       )
       if (token === 'iost') {
         const effect = inflationTx().effects[0]
-        const amount = fromUnits(effect?.kind === 'move' ? BigInt(effect.units) : 0n, 8)
+        const amount = formatUnits(effect?.kind === 'move' ? BigInt(effect.units) : 0n, 8)
         expect(paid.map(({ change }) => change)).toEqual(Array.from({ length: times }, () => amount))
       } else expect(paid.length).toBeGreaterThan(account === '0' ? 0 : 50)
-      expect(rows.at(-1)?.balance).toBe(fromUnits(truth.balance(token, account), 8))
+      expect(rows.at(-1)?.balance).toBe(formatUnits(truth.balance(token, account), 8))
       for (const csv of ['koinly', 'ledger']) {
         const table = readWholeCsv(await (await askWithKey(own, `${query}&format=csv&csv=${csv}`)).text()).slice(1)
         expect([csv, table.map(row => row.at(-1))]).toEqual([csv, rows.map(({ tx_hash }) => tx_hash ?? '')])

@@ -1,4 +1,4 @@
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import type { Action, Receipt } from '#chain/block.ts'
 import { DEAD, TOKENS, type Token } from './names.ts'
 import { signedTimes } from './time.ts'
@@ -77,7 +77,7 @@ export function termsOf({ baseTime }: Tx, height: number) {
 }
 
 /** An amount in smallest units as the chain writes it, without trailing zeros. */
-export const amountText = (units: number | bigint, decimals: number): string => fromUnits(BigInt(units), decimals)
+export const amountText = (units: number | bigint, decimals: number): string => formatUnits(BigInt(units), decimals)
 
 export type Parties = readonly [from: string, to: string]
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ApiAction } from '#actions/define.ts'
 import { findColumns } from '#actions/shape/results.ts'
-import { fromUnits, toUnits } from '#chain/amount.ts'
+import { formatUnits, toUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { type PlainLine, plainLines } from '#test/support/oracle/plain-labels.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
@@ -217,7 +217,7 @@ test('csv=ledger: the changes equal a plain replay, and each balance is the prev
     let sum = 0n
     for (const { date, change = '', balance = '', token: named } of rows) {
       sum += units(change, 18)
-      expect([id, date?.length, named, balance]).toEqual([id, 'YYYY-MM-DD'.length, token, fromUnits(sum, 18)])
+      expect([id, date?.length, named, balance]).toEqual([id, 'YYYY-MM-DD'.length, token, formatUnits(sum, 18)])
     }
     const held = plainHeld(past, id, last)
     const plain = (past.changes.get(id) ?? []).filter(({ change }) => change !== 0n)
@@ -258,7 +258,7 @@ describe('csv=koinly', () => {
       expect([date, money, row['Net Worth Amount'], row['Net Worth Currency']]).toEqual([
         expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/),
         sent === '' ? ['', 'IOST', '', ''] : ['IOST', '', '', ''],
-        ...(isPriced ? [fromUnits(units(sent + received, 8) * price, 26), 'EUR'] : ['', '']),
+        ...(isPriced ? [formatUnits(units(sent + received, 8) * price, 26), 'EUR'] : ['', '']),
       ])
     }
     expect([rows.length > 100, worth > 0]).toEqual([true, true])

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { ApiAction } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { listParameters, type Parameter } from '#actions/request/query.ts'
-import { dayOfDate, fromIso } from '#chain/time.ts'
+import { parseDay, parseIso } from '#chain/time.ts'
 import { formatRoute, rowName } from '#http/openapi/action-operation.ts'
 import { buildOpenapi } from '#http/openapi/document.ts'
 import { everyChoice } from '#test/support/every-choice.ts'
@@ -331,11 +331,11 @@ test('openapi: existing dates and times match their patterns and readers, and ot
       TWO.map(day => [`${year}-${month}-${day}`, isDay(Number(year), Number(month), Number(day))] as const),
     ),
   )
-  expect(days.filter(isMistaken('start_date', dayOfDate))).toEqual([])
+  expect(days.filter(isMistaken('start_date', parseDay))).toEqual([])
   const times = TWO.flatMap(two => [
     [`2026-11-21T${two}:00:00Z`, Number(two) <= 23] as const,
     [`2026-11-21T00:${two}:00Z`, Number(two) <= 59] as const,
     [`2026-11-21T00:00:${two}.5Z`, Number(two) <= 59] as const,
   ])
-  expect(times.filter(isMistaken('start_time', fromIso))).toEqual([])
+  expect(times.filter(isMistaken('start_time', parseIso))).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { irreversible } from '#load/session.ts'
+import { createIrreversibleReader } from '#load/session.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 
 const START = 1_600_000_000
@@ -11,7 +11,7 @@ const START = 1_600_000_000
 function watching() {
   const lines: string[] = []
   const node = { said: 0, now: 0 }
-  const final = irreversible(
+  const final = createIrreversibleReader(
     {
       chainInfo: async () => spokenNode({}, { libBlock: node.said }).chainInfo(),
       blockHash: async height => `hash-${height}`,

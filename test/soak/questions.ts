@@ -1,4 +1,4 @@
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { type ListCall, listCall } from '#test/support/oracle/plain-lists.ts'
 import { hashOfRow } from '../generator/rows.ts'
 import { type Ranked, type Truth, truthAt } from '../generator/truth.ts'
@@ -55,10 +55,10 @@ export function questionsOf(world: World, random: () => number): () => Question 
       truth.wealth().map(({ owner, total, token, vote, frozen }) => ({
         symbol: 'iost',
         account: owner,
-        balance: fromUnits(total, DECIMALS.iost),
-        token_balance: fromUnits(token, DECIMALS.iost),
-        vote_balance: fromUnits(vote, DECIMALS.iost),
-        frozen_balance: fromUnits(frozen, DECIMALS.iost),
+        balance: formatUnits(total, DECIMALS.iost),
+        token_balance: formatUnits(token, DECIMALS.iost),
+        vote_balance: formatUnits(vote, DECIMALS.iost),
+        frozen_balance: formatUnits(frozen, DECIMALS.iost),
       })),
     )
   const list = (): Question => {
@@ -94,7 +94,7 @@ export function questionsOf(world: World, random: () => number): () => Question 
         return compared(
           [seen.balance, seen.frozen_balance?.list?.map(({ time }) => time)],
           [
-            fromUnits(truth.balance('iost', account), DECIMALS.iost),
+            formatUnits(truth.balance('iost', account), DECIMALS.iost),
             truth.frozen('iost', account).map(({ due }) => String(due)),
           ],
         )
@@ -108,7 +108,7 @@ export function questionsOf(world: World, random: () => number): () => Question 
 type Rows = readonly object[]
 
 const amounts = (ranked: Ranked, decimals: number): readonly (readonly [string, string])[] =>
-  ranked.map(([name, units]) => [name, fromUnits(units, decimals)])
+  ranked.map(([name, units]) => [name, formatUnits(units, decimals)])
 
 const queryOf = (params: object): string =>
   new URLSearchParams({

@@ -1,4 +1,4 @@
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 
 /** Much longer than anything that succeeds takes, even on a busy machine, and shorter than a test's timeout. */
 const PATIENCE_MS = 120_000
@@ -28,7 +28,7 @@ export async function until(isSo: () => boolean | Promise<boolean>, everyMs = 5)
 
 /** Waits for a promise that may never settle. Throws with a description after two minutes. */
 export const soon = <T>(what: string, promise: Promise<T>): Promise<T> =>
-  within(promise, { ms: PATIENCE_MS, late: () => late(what) })
+  awaitLimited(promise, { ms: PATIENCE_MS, late: () => late(what) })
 
 const late = (what: string): Error => new Error(`Waited ${PATIENCE_MS / 1_000} s for ${what}.`)
 

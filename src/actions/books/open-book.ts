@@ -1,4 +1,4 @@
-import { fromUnits, product } from '#chain/amount.ts'
+import { formatUnits, multiplyDecimals } from '#chain/amount.ts'
 import { Exact } from '#chain/json.ts'
 import { STAKE_KEEPERS } from '#chain/stake.ts'
 import { formatDate, startOfDay, toDay, toIso } from '#chain/time.ts'
@@ -63,7 +63,7 @@ function filterWords({
     ...(failed === 1 ? ['failed'] : []),
     ...(memo === undefined ? [] : ['memo']),
     ...(memo_prefix === undefined ? [] : ['memo_prefix']),
-    ...(min_amount === undefined ? [] : ['min_amount', fromUnits(min_amount, MAX_DECIMALS)]),
+    ...(min_amount === undefined ? [] : ['min_amount', formatUnits(min_amount, MAX_DECIMALS)]),
   ]
   return words.length === 0 ? [] : ['filtered', ...words]
 }
@@ -140,7 +140,7 @@ const koinly = (prices: ReturnType<PriceHistory['get']>): BookLayout => ({
     const worth =
       prices === undefined || price === undefined
         ? undefined
-        : { amount: product(change.replace('-', ''), price), currency: prices.currency }
+        : { amount: multiplyDecimals(change.replace('-', ''), price), currency: prices.currency }
     return [
       `${booking.time.slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replace('T', ' ')} UTC`,
       ...(isSent ? [...moved, '', ''] : ['', '', ...moved]),

@@ -1,7 +1,7 @@
 import { writeJson } from '#chain/json.ts'
 import { isAccountName } from '#chain/names.ts'
 import { toIso } from '#chain/time.ts'
-import { unless } from '#failure/failure.ts'
+import { catchKinds } from '#failure/failure.ts'
 import { accounts } from '#indices/account.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId, listOf, lists } from '#indices/list.ts'
@@ -34,7 +34,7 @@ export async function findScenes(view: View): Promise<readonly Scene[]> {
   const found = docs.flatMap(doc => (doc === undefined ? [] : [doc.name, doc.creator]))
   const names = [...new Set(found)].filter(isAccountName)
   const signers = await readTopProducers(view)
-  const rows = await newestRows(view, names)
+  const rows = await readNewestRows(view, names)
 
   const heights = [...new Set(rows.map(({ row }) => row.height))]
   const docsOfBlocks = await view.getMany(blocks, heights.map(blockId))
@@ -83,7 +83,7 @@ type Row = { readonly account: string; readonly row: ListedRecord }
  * The newest row of each account, then the second newest of each, and so on. Rows whose texts are stored
  * elsewhere are left out.
  */
-async function newestRows(view: View, names: readonly string[]): Promise<readonly Row[]> {
+async function readNewestRows(view: View, names: readonly string[]): Promise<readonly Row[]> {
   const found = await view.getMany(lists, names.map(listOf.account))
   const columns = await Promise.all(
     found.map(async (list, at) => {
@@ -135,7 +135,7 @@ export async function chooseExample(
     const name = JSON.stringify(params)
     if (params === undefined || tried.has(name)) continue
     tried.add(name)
-    const found = await answered(deps, { action, params }, { options, signal })
+    const found = await answerExample(deps, { action, params }, { options, signal })
     if (found === undefined) continue
     if (isFull(found.data, action)) return found
     best ??= found
@@ -146,13 +146,13 @@ export async function chooseExample(
 type Call = { readonly action: ApiAction; readonly params: Example['params'] }
 
 /** The answer of a call; undefined: the chain has no such thing, or the things do not belong together. */
-async function answered(
+async function answerExample(
   deps: AnswerDeps,
   { action, params }: Call,
   { options, signal }: ChooseOptions,
 ): Promise<Example | undefined> {
   const query = Object.entries({ module: action.module, action: action.action, ...params })
-  const found = await unless(['not_found', 'bad_request'], answer(deps, { query, options }, { signal }))
+  const found = await catchKinds(['not_found', 'bad_request'], answer(deps, { query, options }, { signal }))
   return found && { params, data: writeJson(found.data, options), at: found.at }
 }
 

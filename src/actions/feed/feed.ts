@@ -15,27 +15,27 @@ export function requireFeed(
   { query, params }: { readonly query: Query; readonly params: object },
   isSearched: boolean,
 ): void {
-  if (source?.isFeed !== true) throw refused('format', list === undefined ? NO_LIST : notFollowed())
-  for (const name of uselessNames(isSearched))
+  if (source?.isFeed !== true) throw refuseParameter('format', list === undefined ? NO_LIST : describeNotFollowed())
+  for (const name of listUselessNames(isSearched))
     if (findSingleValue(query, name) !== undefined)
-      throw refused(name, {
+      throw refuseParameter(name, {
         en: `Parameter '${name}' does not go with format=sse, which returns every row from its start on and never ends; leave it out.`,
         zh: `参数 '${name}' 不能与 format=sse 同时使用：该格式从起点开始持续返回每条记录，没有终点；请去掉此参数。`,
       })
-  if (findSingleValue(query, 'sort') === 'desc') throw refused('sort', DESCENDING)
-  if ('step' in params) throw refused('step', STEPS)
+  if (findSingleValue(query, 'sort') === 'desc') throw refuseParameter('sort', DESCENDING)
+  if ('step' in params) throw refuseParameter('step', STEPS)
 }
 
-export function neverOfFeed({ source }: Pick<ApiAction, 'source'>): readonly string[] {
-  const names = uselessNames(false)
+export function listParametersWithoutFeed({ source }: Pick<ApiAction, 'source'>): readonly string[] {
+  const names = listUselessNames(false)
   return [
-    ...(source?.isSearched === undefined ? names : names.filter(name => uselessNames(true).includes(name))),
+    ...(source?.isSearched === undefined ? names : names.filter(name => listUselessNames(true).includes(name))),
     ...['sort', 'step', 'csv'],
   ]
 }
 
 /** Parameters of pages and ranges that a feed does not accept. */
-function uselessNames(isSearched: boolean): readonly string[] {
+function listUselessNames(isSearched: boolean): readonly string[] {
   const starts = isSearched ? SEARCHED_STARTS : ['start_seq']
   return ['page', 'size', 'after', ...RANGE_NAMES].filter(name => !starts.includes(name))
 }
@@ -49,11 +49,11 @@ export const SEARCHED_STARTS: readonly string[] = ['after', 'start_block', 'star
  */
 export function requireLastRow(last: LastId | LastRow): LastRow {
   if ('position' in last) return last
-  throw refused('Last-Event-ID', OF_ROW)
+  throw refuseParameter('Last-Event-ID', OF_ROW)
 }
 export function requireLastSeq(last: LastId | LastRow): LastId {
   if ('seq' in last) return last
-  throw refused('Last-Event-ID', OF_LIST)
+  throw refuseParameter('Last-Event-ID', OF_LIST)
 }
 
 const OF_ROW: Text = {
@@ -65,14 +65,14 @@ const OF_LIST: Text = {
   zh: 'Last-Event-ID 是逐条查找到的记录的 id，而此事件流的记录带有 seq；应为同一事件流中某个事件的 id。',
 }
 
-const refused = (parameter: string, why: Text) => badRequest(why, { parameter })
+const refuseParameter = (parameter: string, why: Text) => badRequest(why, { parameter })
 
 const FOLLOWED_ONLY: Text = {
   en: "Parameter 'format' is 'sse', which is for lists that can be followed",
   zh: "参数 'format' 的值 'sse' 仅适用于可持续跟踪的列表",
 }
 
-function notFollowed(): Text {
+function describeNotFollowed(): Text {
   const names = actions.filter(({ source }) => source?.isFeed === true).map(formatActionName)
   return {
     en: `${FOLLOWED_ONLY.en}: ${names.join(', ')}. For all rows of this list use ndjson or csv.`,
@@ -138,7 +138,7 @@ export type FeedReading = FeedOptions & {
 export type InView = { readonly view: View; readonly waitForNode: NodeWait }
 
 /** Reads the store at one height, with a permit of the reader. */
-export const inView = <T>({ deps, acquire, signal }: FeedReading, work: (read: InView) => Promise<T>): Promise<T> =>
+export const readInView = <T>({ deps, acquire, signal }: FeedReading, work: (read: InView) => Promise<T>): Promise<T> =>
   holdPermit(acquire, ({ waitForNode }) => deps.store.read(view => work({ view, waitForNode }), { signal }))
 
 /**

@@ -1,8 +1,8 @@
 import { Failure, toFailure } from '#failure/failure.ts'
 import { type HeadBlock, type HeadSource, type HeadState, selectHead } from '#head/head-state.ts'
 import type { Published, Store } from '#store/port.ts'
-import { type Clock, every } from '#time/clock.ts'
-import { within } from '#time/deadline.ts'
+import { type Clock, runEvery } from '#time/clock.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import { buildFeedPart, type Message, type Trail } from './message.ts'
 import { type FeedList, type FeedProgress, type FoundRows, type NewRows, readNewRows } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
@@ -34,11 +34,11 @@ function pollHeight(store: Pick<Store, 'published'>, clock: PollClock, poller: P
     polling.stop()
     reading.abort()
   }
-  const polling = every(clock, POLL_MS, async () => {
+  const polling = runEvery(clock, POLL_MS, async () => {
     reading = new AbortController()
     const cancel = clock.after(SILENT_MS, () => reading.abort())
     try {
-      const published = await within(store.published(), {
+      const published = await awaitLimited(store.published(), {
         ms: SILENT_MS,
         late: () => new Failure('unavailable', `The store did not return its height within ${SILENT_MS} ms.`),
         clock,

@@ -162,7 +162,7 @@ export type LastRow = RowId & { readonly trail?: Trail | undefined }
 
 export const LAST_ROW_PATTERN = `${ROW_ID_PATTERN.slice(0, -1)}(?:${TRAIL_PATTERN})?$`
 
-export const lastRowText = (last: LastRow): string =>
+export const formatLastRow = (last: LastRow): string =>
   `${rowIdText(last)}${last.trail === undefined ? '' : formatTrail(last.trail)}`
 
 /** The parts of an id; undefined: the text is not one. */
@@ -190,5 +190,5 @@ export async function findReset(
   if (await isOnChain(view, { height: getPositionHeight(last.position), hash: last.hash })) return undefined
   const height = Math.max(0, await findCommonHeight(view, last.trail))
   const left = await endOfBlock(view, await readBlock(view, height))
-  return { kind: 'reset', seq: undefined, id: lastRowText(left), height }
+  return { kind: 'reset', seq: undefined, id: formatLastRow(left), height }
 }

@@ -7,7 +7,7 @@ import type { Published, View } from '#store/port.ts'
 import { blockHashes, type End, isOnChain, readBlocks } from '../find/blocks-at.ts'
 import { type Followed, formatRowLines, type Rows } from '../find/listing.ts'
 import { headRecords, headTransactions, readTransactions } from '../find/numbered.ts'
-import { newChanges } from '../find/series.ts'
+import { readNewChanges } from '../find/series.ts'
 import type { Options } from '../request/options.ts'
 import { readTrail, type Trail } from './message.ts'
 
@@ -85,7 +85,7 @@ export async function readNewRows(
   const trail = known?.[0].hash === at.hash ? known : await readTrail(view)
   if (at.height - since.height > MAX_BLOCKS || !(await isOnChain(view, since)))
     return { at, trail, branch: [], found: groups.map(() => 'behind'), areOn }
-  const rowsOf = await newRows(view, groups, since)
+  const rowsOf = await collectNewRows(view, groups, since)
   const above = groups.some(({ list }) => list.isHead) ? await compareBranch(view, branch, head) : undefined
   const found = groups.map(async (group): Promise<FoundRows | 'behind'> => {
     try {
@@ -126,23 +126,23 @@ async function readNews(view: View, { list, next }: FeedProgress, all: readonly 
 }
 
 /** The rows that blocks above `since` added to any of the lists, by the source that a list follows. */
-async function newRows(view: View, groups: readonly FeedProgress[], since: Published) {
+async function collectNewRows(view: View, groups: readonly FeedProgress[], since: Published) {
   if (view.at.height === since.height) return async (_group: FeedProgress): Promise<readonly Row[]> => []
-  const records = recordsByList(view, groups, since.height)
+  const records = readRecordsByList(view, groups, since.height)
   const isFollowed = (kind: Followed['kind']) => groups.some(({ list }) => list.followed.kind === kind)
-  const made = isFollowed('blocks') ? newBlocks(view, since.height) : []
-  const transactions = isFollowed('transactions') ? newTransactions(view, groups) : []
+  const made = isFollowed('blocks') ? readNewBlocks(view, since.height) : []
+  const transactions = isFollowed('transactions') ? readNewTransactions(view, groups) : []
   // A failure concerns only the lists with these rows.
   await Promise.allSettled([records, made, transactions])
   return async ({ list: { followed }, next }: FeedProgress): Promise<readonly Row[]> => {
     if (followed.kind === 'series')
-      return (await newChanges(view, followed.key, next)).map(row => ({ seq: row.seq, doc: row }))
+      return (await readNewChanges(view, followed.key, next)).map(row => ({ seq: row.seq, doc: row }))
     if (followed.kind === 'records') return (await records).get(followed.key) ?? []
     return followed.kind === 'blocks' ? made : transactions
   }
 }
 
-async function recordsByList(
+async function readRecordsByList(
   view: View,
   groups: readonly FeedProgress[],
   height: number,
@@ -173,7 +173,7 @@ async function recordsByList(
   return rows
 }
 
-async function newTransactions(view: View, groups: readonly FeedProgress[]): Promise<readonly Row[]> {
+async function readNewTransactions(view: View, groups: readonly FeedProgress[]): Promise<readonly Row[]> {
   const nexts = groups.flatMap(({ list, next }) => (list.followed.kind === 'transactions' ? [next] : []))
   const first = Math.min(...nexts)
   const count = (await view.get(statistics, STATISTICS))?.transaction_count ?? 0
@@ -183,7 +183,7 @@ async function newTransactions(view: View, groups: readonly FeedProgress[]): Pro
 }
 
 /** The list of blocks begins with block 0. */
-async function newBlocks(view: View, height: number): Promise<readonly Row[]> {
+async function readNewBlocks(view: View, height: number): Promise<readonly Row[]> {
   const heights = Array.from({ length: view.at.height - height }, (_, at) => height + 1 + at)
   return (await readBlocks(view, heights)).map(doc => {
     const seq = doc.height + 1

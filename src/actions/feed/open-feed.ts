@@ -2,7 +2,7 @@ import { Failure, toFailure } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, readCall } from '../answer.ts'
 import { isOnChain, readRowIds } from '../find/blocks-at.ts'
-import { formatRowLines, inRuns, type Listing, ROWS_AT_ONCE, readParts } from '../find/listing.ts'
+import { formatRowLines, type Listing, ROWS_AT_ONCE, readParts, splitRuns } from '../find/listing.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import { isLongFound, openLaterSearch } from '../list/search.ts'
 import type { RowSearch, SearchListing } from '../list/searched.ts'
@@ -13,8 +13,8 @@ import {
   type FeedOptions,
   type FeedReading,
   type InView,
-  inView,
   openSource,
+  readInView,
   requireFeed,
   requireLastRow,
   requireLastSeq,
@@ -28,8 +28,8 @@ import {
   findCommonHeight,
   findReset,
   formatFeedId,
+  formatLastRow,
   type LastRow,
-  lastRowText,
   type Message,
   readTrail,
   type Trail,
@@ -56,21 +56,21 @@ type SearchedPosition = {
 async function openSearchedFeed(reading: FeedReading, last: LastRow | undefined): Promise<Feed> {
   const { params, action } = reading
   const isBegun = last !== undefined || SEARCHED_STARTS.some(name => params[name] !== undefined)
-  const { at, begin, messages } = await inView(reading, async (read): Promise<Opened> => {
+  const { at, begin, messages } = await readInView(reading, async (read): Promise<Opened> => {
     const { at } = read.view
     const begin = isBegun ? last : await endOfBlock(read.view, at)
     const reset = await findReset(read.view, begin)
-    if (reset !== undefined) return { at, begin, messages: () => alone(reset) }
+    if (reset !== undefined) return { at, begin, messages: () => sendAlone(reset) }
     const listing = await openSearchListing(reading, read, begin)
     const position = { listing, rest: listing.search, at, counts: listing.counts, room: ROWS_AT_ONCE, last: begin }
     return { at, begin, messages: () => streamSearchMessages(reading, position) }
   })
-  return { action, at, first: undefined, head: undefined, id: begin && lastRowText(begin), messages }
+  return { action, at, first: undefined, head: undefined, id: begin && formatLastRow(begin), messages }
 }
 
 type Opened = Pick<Feed, 'at' | 'messages'> & { readonly begin: LastRow | undefined }
 
-const alone = async function* (message: Message): AsyncGenerator<Message, void, void> {
+const sendAlone = async function* (message: Message): AsyncGenerator<Message, void, void> {
   yield message
 }
 
@@ -111,7 +111,7 @@ const streamSearchMessages = async function* (
     for await (const message of outbox.items()) {
       if (message.kind === 'behind') {
         isWoken = false
-        position = yield* newParts(reading, position)
+        position = yield* sendNewParts(reading, position)
       } else yield message
     }
   } finally {
@@ -123,7 +123,7 @@ const streamSearchMessages = async function* (
  * The rows that are found and not yet sent; returns the new progress. Each thousand rows tested count as a request, and
  * a heartbeat follows each wait for one. A failure ends the outbox, which reports it.
  */
-const newParts = async function* (
+const sendNewParts = async function* (
   reading: FeedReading,
   from: SearchedPosition,
 ): AsyncGenerator<Message, SearchedPosition, void> {
@@ -131,7 +131,7 @@ const newParts = async function* (
   try {
     do {
       const before = position
-      const read = await inView(reading, async now => {
+      const read = await readInView(reading, async now => {
         return (await findReset(now.view, before.last)) ?? (await continueSearch(reading, now, before))
       })
       if ('kind' in read) {
@@ -158,11 +158,11 @@ async function continueSearch(
   before: SearchedPosition,
 ): Promise<{ readonly parts: readonly FeedPart[]; readonly next: SearchedPosition }> {
   const { view } = read
-  const position = await positionNow(reading, read, before)
+  const position = await readPosition(reading, read, before)
   const { found, tested, rest } = await position.rest.next(view, ROWS_AT_ONCE)
   const parts: FeedPart[] = []
   let { last } = position
-  for (const rows of inRuns(found, isLongFound)) {
+  for (const rows of splitRuns(found, isLongFound)) {
     const lines = formatRowLines(await position.listing.rowsOf(view, rows), reading.call.options)
     const ids = await readRowIds(
       view,
@@ -177,7 +177,7 @@ async function continueSearch(
 /**
  * The progress at the current height. Throws 'replaced' when rows that were sent were rolled back with their blocks.
  */
-async function positionNow(reading: FeedReading, read: InView, position: SearchedPosition): Promise<SearchedPosition> {
+async function readPosition(reading: FeedReading, read: InView, position: SearchedPosition): Promise<SearchedPosition> {
   const { view } = read
   const { at, last, listing, rest, counts, room } = position
   if (!(await isOnChain(view, at))) {
@@ -210,7 +210,7 @@ export async function openFeed(deps: AnswerDeps, call: FeedCall, options: FeedOp
   if (isSearched) return openSearchedFeed(reading, call.last && requireLastRow(call.last))
   const last = call.last && requireLastSeq(call.last)
   const start = last === undefined ? (params['start_seq'] as bigint | undefined) : last.seq + 1n
-  const { at, count, head, trail } = await inView(reading, async read => {
+  const { at, count, head, trail } = await readInView(reading, async read => {
     const opened = await openList(reading, read)
     const { view } = read
     if (start !== undefined) refuseBeyondLoaded({ view, node: deps.node }, { start_seq: start }, opened.count)
@@ -284,14 +284,14 @@ const streamMessages = async function* (reading: FeedReading, position: Position
   try {
     while (!outbox.isOver()) {
       await hub.whenIdle()
-      const page = await inView(reading, read => readPage(reading, read, position))
+      const page = await readInView(reading, read => readPage(reading, read, position))
       if (page.kind === 'reset') return yield page
       if (page.part !== undefined) {
         yield page.part
         advance(position, page.part)
       }
       position.droppedFrom = undefined
-      if (position.next > page.count) yield* newMessages(reading, page, position)
+      if (position.next > page.count) yield* sendNewMessages(reading, page, position)
     }
   } catch (error) {
     outbox.end({ kind: 'end', failure: toFailure(error) })
@@ -303,7 +303,7 @@ const streamMessages = async function* (reading: FeedReading, position: Position
  * The messages of the hub for a reader that has read its whole list, until the list must be read again or the
  * feed ends.
  */
-const newMessages = async function* (
+const sendNewMessages = async function* (
   { hub, outbox }: FeedReading,
   page: Page,
   position: Position,

@@ -11,7 +11,7 @@ import { producerKeys } from '#indices/producer.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { badRequest, shown } from '../request/refusals.ts'
+import { badRequest, quoteGiven } from '../request/refusals.ts'
 import { unknown } from './loading.ts'
 import { askNode } from './node-answer.ts'
 
@@ -42,13 +42,13 @@ export type FoundBlock = {
   readonly doc: Omit<BlockDoc, 'id' | 'hash8' | 'base' | 'base_hash8'>
 }
 
-export const blockFromNode = async (view: View, block: Block): Promise<FoundBlock['doc']> =>
+export const toFoundBlockDoc = async (view: View, block: Block): Promise<FoundBlock['doc']> =>
   toBlockFields(block, (await view.get(producerKeys, block.witness))?.account)
 
 type BranchContext = Pick<Context, 'branch'>
 
 /** A block above the published one, on the followed branch. */
-export function blockOnBranch(
+export function findBranchBlock(
   { branch }: BranchContext,
   name: { readonly height: number } | { readonly hash: string },
 ): FoundBlock | undefined {
@@ -59,7 +59,7 @@ export function blockOnBranch(
 }
 
 /** A transaction in a block above the published one, on the followed branch. */
-export function transactionOnBranch({ branch }: BranchContext, hash: string): FoundTransaction | undefined {
+export function findBranchTransaction({ branch }: BranchContext, hash: string): FoundTransaction | undefined {
   const { lib, blocks } = branch
   for (const block of blocks) {
     const { doc } = block
@@ -109,12 +109,10 @@ function requireOnBranch(
 /** A transaction that is not on the followed branch, as seen from it: pending if its block may still be replaced. */
 export function markOffBranch({ branch }: BranchContext, found: FoundTransaction): FoundTransaction {
   const isKnown = branch.status === 'followed' || branch.status === 'apart'
-  return isKnown && found.status === 'PACKED'
-    ? { ...found, status: 'PENDING', body: withoutReceipt(found.body) }
-    : found
+  return isKnown && found.status === 'PACKED' ? { ...found, status: 'PENDING', body: removeReceipt(found.body) } : found
 }
 
-function withoutReceipt(body: string): string {
+function removeReceipt(body: string): string {
   const [from, to] = memberSpans(body).get('tx_receipt') ?? [body.length, body.length]
   return `${body.slice(0, from)}null${body.slice(to)}`
 }
@@ -130,13 +128,13 @@ export type BlockName = { readonly number?: bigint; readonly hash?: string }
  */
 export async function findBlock(context: Context, { number, hash }: BlockName): Promise<FoundBlock> {
   if (hash !== undefined) {
-    const found = await blockOfHash(context, hash)
-    const other = number === undefined ? undefined : await blockOfNumber(context, number)
+    const found = await findBlockByHash(context, hash)
+    const other = number === undefined ? undefined : await findBlockByNumber(context, number)
     if (number !== undefined && (found ?? other) !== undefined && found?.doc.hash !== other?.doc.hash)
       throw badRequest(
         {
-          en: `Parameters 'number' and 'hash' refer to different blocks: ${number} and ${shown(hash)}; give only one of them.`,
-          zh: `参数 'number' 与 'hash' 指向不同的区块：${number} 与 ${shown(hash)}；请只提供其中一个。`,
+          en: `Parameters 'number' and 'hash' refer to different blocks: ${number} and ${quoteGiven(hash)}; give only one of them.`,
+          zh: `参数 'number' 与 'hash' 指向不同的区块：${number} 与 ${quoteGiven(hash)}；请只提供其中一个。`,
         },
         { parameter: 'number' },
       )
@@ -151,13 +149,13 @@ export async function findBlock(context: Context, { number, hash }: BlockName): 
       },
       { parameter: 'number' },
     )
-  const found = await blockOfNumber(context, number)
+  const found = await findBlockByNumber(context, number)
   if (found === undefined) throw unknown(context, 'block', String(number))
   return found
 }
 
 /** The stored block of a height; undefined: the height is above the published one. */
-async function storedBlock({ view }: Pick<Context, 'view'>, height: number): Promise<FoundBlock | undefined> {
+async function findStoredBlock({ view }: Pick<Context, 'view'>, height: number): Promise<FoundBlock | undefined> {
   if (height > view.at.height) return undefined
   const doc = await view.get(blocks, blockId(height))
   return doc === undefined ? undefined : { status: 'IRREVERSIBLE', doc }
@@ -187,38 +185,38 @@ export async function nodeBlock(
   return answer
 }
 
-async function blockOfNode(
+async function findNodeBlock(
   context: Pick<Context, 'view' | 'signal' | 'waitForNode'>,
   node: Node,
   name: Parameters<typeof nodeBlock>[2],
 ): Promise<FoundBlock | undefined> {
   const answer = await nodeBlock(context, node, name)
   if (answer === undefined) return undefined
-  return { status: answer.status, doc: await blockFromNode(context.view, answer.block) }
+  return { status: answer.status, doc: await toFoundBlockDoc(context.view, answer.block) }
 }
 
-async function blockOfNumber(context: Context, number: bigint): Promise<FoundBlock | undefined> {
+async function findBlockByNumber(context: Context, number: bigint): Promise<FoundBlock | undefined> {
   if (number > BigInt(Number.MAX_SAFE_INTEGER)) return undefined
   const height = Number(number)
-  const known = (await storedBlock(context, height)) ?? blockOnBranch(context, { height })
+  const known = (await findStoredBlock(context, height)) ?? findBranchBlock(context, { height })
   if (known !== undefined || context.node === undefined || height <= context.view.at.height) return known
-  const found = await blockOfNode(context, context.node, { height })
+  const found = await findNodeBlock(context, context.node, { height })
   if (found !== undefined) requireOnBranch(context, found.doc)
   return found
 }
 
-async function blockOfHash(context: Context, hash: string): Promise<FoundBlock | undefined> {
+async function findBlockByHash(context: Context, hash: string): Promise<FoundBlock | undefined> {
   const { view, node } = context
   const isIt = (candidate: BlockDoc): boolean => candidate.hash === hash
   const docs: readonly BlockDoc[] = await view.find(blocks, 'hash8', hash8(hash), some => some.some(isIt))
   const doc = docs.find(isIt)
   if (doc !== undefined) return { status: 'IRREVERSIBLE', doc }
-  const known = blockOnBranch(context, { hash })
+  const known = findBranchBlock(context, { hash })
   if (known !== undefined || node === undefined) return known
-  const found = await blockOfNode(context, node, { hash })
+  const found = await findNodeBlock(context, node, { hash })
   if (found === undefined || found.doc.height <= view.at.height) return undefined
   // A node still returns blocks that were replaced on the chain: only the block at its height counts.
-  const onChain = await blockOfNode(context, node, { height: found.doc.height })
+  const onChain = await findNodeBlock(context, node, { height: found.doc.height })
   if (onChain?.doc.hash !== hash) return undefined
   requireOnBranch(context, onChain.doc)
   return onChain

@@ -9,14 +9,14 @@ import type { Numbered } from './listing.ts'
 /** Published blocks by their heights, in the same order. Throws 'damaged' if one is missing. */
 export async function readBlocks(view: View, heights: readonly number[]): Promise<readonly BlockDoc[]> {
   const docs = heights.length === 0 ? [] : await view.getMany(blocks, heights.map(blockId))
-  return docs.map((doc, at) => doc ?? missing(`Block ${heights[at]} is not stored.`))
+  return docs.map((doc, at) => doc ?? throwMissing(`Block ${heights[at]} is not stored.`))
 }
 
 /** One published block. Throws 'damaged' if it is missing. */
 export const readBlock = async (view: View, height: number): Promise<BlockDoc> =>
-  (await view.get(blocks, blockId(height))) ?? missing(`Block ${height} is not stored.`)
+  (await view.get(blocks, blockId(height))) ?? throwMissing(`Block ${height} is not stored.`)
 
-function missing(what: string): never {
+function throwMissing(what: string): never {
   throw missingData(what)
 }
 
@@ -45,7 +45,7 @@ export const isOnChain = async (view: View, { height, hash }: End): Promise<bool
  * in `ends` must still be stored afterwards. A failure of the work may have that cause. Throws 'unavailable'
  * if one of the blocks was rolled back.
  */
-export async function ofOneChain<T>(view: View, ends: readonly End[], work: () => Promise<T>): Promise<T> {
+export async function readOneChain<T>(view: View, ends: readonly End[], work: () => Promise<T>): Promise<T> {
   const [done] = await Promise.allSettled([work()])
   for (const end of ends)
     if (!(await isOnChain(view, end)))
@@ -82,7 +82,7 @@ export async function readRowIds(view: View, positions: readonly string[]): Prom
 
 function requireHash(hashes: ReadonlyMap<number, string>, position: string): string {
   const height = getPositionHeight(position)
-  return hashes.get(height) ?? missing(`Block ${height} has rows, and no document.`)
+  return hashes.get(height) ?? throwMissing(`Block ${height} has rows, and no document.`)
 }
 
 /** Hashes of stored blocks by height; heights without a stored block are left out. */

@@ -1,4 +1,4 @@
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { formatDate } from '#chain/time.ts'
 import { balanceId } from '#indices/balance.ts'
 import { listOf, lists } from '#indices/list.ts'
@@ -8,7 +8,7 @@ import { type TokenDoc, tokens } from '#indices/token.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { endsOfDays, type RequestedDays } from './days.ts'
+import { findDayEnds, type RequestedDays } from './days.ts'
 import { unknown } from './loading.ts'
 import { countRangeRows } from './numbered.ts'
 import { requireNamed, resolveOwner } from './owner.ts'
@@ -23,7 +23,7 @@ const MAX_LONG = 256
 const AT_ONCE = 500
 
 /** What an account received and sent of a token on each day, and from how many. Throws 'not_found', 'loading'. */
-export async function daysOfAccount(
+export async function readAccountDays(
   context: Context,
   { account, symbol }: { readonly account: string; readonly symbol: string },
   days: RequestedDays,
@@ -31,12 +31,12 @@ export async function daysOfAccount(
   const { view } = context
   const [name, found] = await Promise.all([resolveOwner(context, account), view.get(tokens, symbol)])
   if (found === undefined) throw unknown(context, 'token', symbol)
-  const ends = await endsOfDays(view, days)
+  const ends = await findDayEnds(view, days)
   const [flows, others] = await Promise.all([
     readFlows(view, seriesOf.balance(balanceId(symbol, name)), ends),
     readCounterparties(context, { name, symbol }, ends),
   ])
-  const shown = (units: bigint): string => fromUnits(units, found.decimal)
+  const shown = (units: bigint): string => formatUnits(units, found.decimal)
   return ends.slice(1).map((_end, at) => {
     const [before = NO_FLOWS, after = NO_FLOWS] = [flows[at], flows[at + 1]]
     return {
@@ -102,10 +102,10 @@ async function readDealings(view: View, docs: readonly ListedRecord[], name: str
 }
 
 /** What moved of a token on each day, with supply and number of holders then. Throws 'not_found', 'loading'. */
-export async function daysOfToken(context: Context, symbol: string, days: RequestedDays) {
+export async function readTokenDays(context: Context, symbol: string, days: RequestedDays) {
   const { view } = context
   const found = await requireNamed(context, 'token', symbol)
-  const ends = await endsOfDays(view, days)
+  const ends = await findDayEnds(view, days)
   const dates = ends.slice(1).map((_end, at) => formatDate(days.from + at))
   const [moved, supplies] = await Promise.all([
     view.getMany(
@@ -118,7 +118,7 @@ export async function daysOfToken(context: Context, symbol: string, days: Reques
     date: formatDate(days.from + at),
     complete: days.from + at < days.today,
     transfers: moved[at]?.transfers ?? 0,
-    volume: fromUnits(BigInt(moved[at]?.volume ?? 0), found.decimal),
+    volume: formatUnits(BigInt(moved[at]?.volume ?? 0), found.decimal),
     ...supply,
   }))
 }
@@ -133,7 +133,7 @@ export async function readSupplies(
     readFlows(view, seriesOf.supply(symbol), heights),
     readFlows(view, seriesOf.holders(symbol), heights),
   ])
-  const shown = (units: bigint): string => fromUnits(units, decimal)
+  const shown = (units: bigint): string => formatUnits(units, decimal)
   return heights.slice(1).map((_height, at) => {
     const [before = NO_FLOWS, after = NO_FLOWS, held = NO_FLOWS] = [supply[at], supply[at + 1], holders[at + 1]]
     return {

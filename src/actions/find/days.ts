@@ -33,7 +33,7 @@ export async function readDays(
   const before = async (): Promise<DayDoc> =>
     to < today
       ? readPreviousDay(view, from, genesis)
-      : dayOfBlock(view, view.at.height - docs.reduce((sum, doc) => sum + (doc?.blocks ?? 0), 0))
+      : readHeightDay(view, view.at.height - docs.reduce((sum, doc) => sum + (doc?.blocks ?? 0), 0))
   let last = docs[0] ?? (await before())
   return docs.map((stored, at) => {
     const day = from + at
@@ -44,7 +44,7 @@ export async function readDays(
 }
 
 /** Height of the last block before `from`, then of the last block by the end of each day up to `to`; -1: none. */
-export async function endsOfDays(
+export async function findDayEnds(
   view: View,
   { from, to, today }: Readonly<Record<'from' | 'to' | 'today', number>>,
 ): Promise<readonly number[]> {
@@ -69,10 +69,10 @@ async function readPreviousDay(view: View, day: number, genesis: number): Promis
   if (found !== undefined) return found
   const last = await findPreviousBlock(view, day, genesis)
   if (last === undefined) throw missingData(`There is no day with blocks before ${formatDate(day)}.`)
-  return dayOfBlock(view, last)
+  return readHeightDay(view, last)
 }
 
-async function dayOfBlock(view: View, height: number): Promise<DayDoc> {
+async function readHeightDay(view: View, height: number): Promise<DayDoc> {
   const day = toDay((await readBlock(view, height)).time)
   const [doc] = await readDayDocs(view, day, day)
   if (doc === undefined) throw missingData(`The day of block ${height}, ${formatDate(day)}, is not stored.`)
@@ -252,7 +252,7 @@ export const MAX_DAYS = 92
 type RecordsOfDay = { readonly date: string; readonly complete: boolean; readonly records: number }
 
 /** Number of a list's rows on each requested day, from a search for the bounds of the days. */
-export async function recordsByDay(
+export async function countRecordsByDay(
   view: View,
   /** The key of the list (`listOf`). */
   id: string,

@@ -7,7 +7,7 @@ import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { computeDividendRate, computeRank } from '../get-producer.ts'
 import { jsonRows, rowsValue } from './listing.ts'
-import { askNode, sharedQuery } from './node-answer.ts'
+import { askNode, shareQuery } from './node-answer.ts'
 import { countPassing } from './ordinal-search.ts'
 
 type Heights = {
@@ -160,7 +160,7 @@ test('an archive cannot look up a hash: a thing does not exist once all of its b
 async function sharedAt(query: () => Promise<unknown>, times: readonly number[], timeoutMs?: number) {
   let asked = 0
   const clock = handClock()
-  const ask = sharedQuery(() => {
+  const ask = shareQuery(() => {
     asked += 1
     return query()
   }, timeoutMs)
@@ -179,7 +179,7 @@ const silent = async () => {
 test('sharedQuery: one answer of a node is reused for half a second, separately for each node', async () => {
   let times = 0
   expect(await sharedAt(async () => ++times, [0, 499, 500])).toEqual([[1, 1, 2], 2])
-  const ask = sharedQuery(async () => ++times)
+  const ask = shareQuery(async () => ++times)
   const clock = handClock()
   const said = [spokenNode({}), spokenNode({})].map(node => ask({ node, signal, clock }))
   expect(await Promise.all(said)).toEqual([3, 4])
@@ -188,13 +188,13 @@ test('sharedQuery: one answer of a node is reused for half a second, separately 
 test('sharedQuery: no answer is remembered for five seconds, a node that hangs is asked only once, and without a node there is none', async () => {
   expect(await sharedAt(silent, [0, 4999, 5000])).toEqual([[undefined, undefined, undefined], 2])
   expect(await sharedAt(() => new Promise<never>(() => undefined), [0, 0], 1)).toEqual([[undefined, undefined], 1])
-  expect(await sharedQuery(silent)({ node: undefined, signal, clock: handClock() })).toBeUndefined()
+  expect(await shareQuery(silent)({ node: undefined, signal, clock: handClock() })).toBeUndefined()
   await expect(sharedAt(() => Promise.reject(new TypeError('Ours.')), [0])).rejects.toThrow('Ours.')
 })
 
 test('sharedQuery: a request past its deadline stops waiting while the others continue', async () => {
   const answer = Promise.withResolvers<string>()
-  const ask = sharedQuery(() => answer.promise)
+  const ask = shareQuery(() => answer.promise)
   const node = spokenNode({})
   const late = new AbortController()
   const first = ask({ node, signal: late.signal, clock: handClock() }).catch(error => (error as Failure).kind)

@@ -53,7 +53,7 @@ export const ROWS_AT_ONCE = 1_000
 const LONG_AT_ONCE = 64
 
 /** Rows in runs with at most `LONG_AT_ONCE` long ones each. */
-export function inRuns<D>(docs: readonly D[], isLong: (doc: D) => boolean): readonly (readonly D[])[] {
+export function splitRuns<D>(docs: readonly D[], isLong: (doc: D) => boolean): readonly (readonly D[])[] {
   const runs: D[][] = []
   let long = 0
   for (const doc of docs) {
@@ -85,7 +85,7 @@ export async function readParts<D>(
   const first = docs.findIndex(isLong)
   return first < 0
     ? { ahead: docs, later: [] }
-    : { ahead: docs.slice(0, first), later: inRuns(docs.slice(first), isLong) }
+    : { ahead: docs.slice(0, first), later: splitRuns(docs.slice(first), isLong) }
 }
 
 export type Followed =
@@ -134,7 +134,7 @@ type IndexOrder<I extends StateIndex> = {
 }
 
 /** All documents of an order, sorted. Only for orders that are short or promised whole. */
-export async function wholeOrder<I extends StateIndex>(
+export async function readWholeOrder<I extends StateIndex>(
   view: View,
   { index, order, ...group }: IndexOrder<I>,
 ): Promise<readonly DocOf<I>[]> {
@@ -196,7 +196,7 @@ export const createStepListing = <D>(
 })
 
 /** The same list with its rows created as its documents are read: lists of different documents get one type. */
-export const asRows = <D>({ total, docs, rows }: Listing<D>): Listing => ({
+export const toRowListing = <D>({ total, docs, rows }: Listing<D>): Listing => ({
   total,
   docs: async (view, offset, limit) => (await rows(view, await docs(view, offset, limit))).rows,
   rows: async (_view, made) => ({ rows: made }),
@@ -235,8 +235,8 @@ const formatData = (data: RawJson | string): string => (typeof data === 'string'
 
 /** Each row as JSON in one line. */
 export const formatRowLines = (rows: Rows, options: WriteOptions): readonly string[] =>
-  jsonRows(rows, options).map(inOneLine)
+  jsonRows(rows, options).map(joinLines)
 
 /** JSON text with line breaks by its signer, on one line: within JSON strings line breaks are always escaped. */
-const inOneLine = (row: string): string => (LINES.test(row) ? row.replaceAll(/[\r\n]/g, ' ') : row)
+const joinLines = (row: string): string => (LINES.test(row) ? row.replaceAll(/[\r\n]/g, ' ') : row)
 const LINES = /[\r\n]/

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Context, Text } from '../define.ts'
 import { RANGE_NAMES, type RowRange, rangeText } from '../request/range.ts'
-import { shown } from '../request/refusals.ts'
+import { quoteGiven } from '../request/refusals.ts'
 
 /** Number of blocks by which a load may lag before "not found" is no longer reliable. */
 export const BEHIND = 1000
@@ -27,7 +27,7 @@ export function absent(context: LoadingContext, what: Text): Failure {
   const { height, lib, isBehind } = getLoading(context)
   if (isBehind) return loading({ height, lib }, what)
   return new Failure('not_found', `${what.en} does not exist at block ${height}.`, {
-    zh: `${spaced(what.zh)}不存在（截至区块 ${height}）。`,
+    zh: `${addSpace(what.zh)}不存在（截至区块 ${height}）。`,
     details: { height, lib },
   })
 }
@@ -78,13 +78,13 @@ type LoadingDetails = {
 function loading(details: LoadingDetails, what: Text): Failure {
   const { height, lib } = details
   return new Failure('loading', `${what.en} is not available yet: loaded up to block ${height} of ${lib}.`, {
-    zh: `${spaced(what.zh)}暂不可用：目前已加载到区块 ${height}，最新的不可逆区块为 ${lib}。`,
+    zh: `${addSpace(what.zh)}暂不可用：目前已加载到区块 ${height}，最新的不可逆区块为 ${lib}。`,
     details,
   })
 }
 
 /** Adds a space unless the text ends in a Chinese character: it separates names and numbers from Chinese. */
-const spaced = (zh: string): string => (/\p{Script=Han}$/u.test(zh) ? zh : `${zh} `)
+const addSpace = (zh: string): string => (/\p{Script=Han}$/u.test(zh) ? zh : `${zh} `)
 
 const NOUNS = {
   account: ['Account', '账户'],
@@ -100,7 +100,7 @@ const NOUNS = {
 /** The failure for a requested thing that does not exist ('not_found', or 'loading'). */
 export function unknown(context: Pick<Context, 'view' | 'node'>, kind: keyof typeof NOUNS, name: string): Failure {
   const [en, zh] = NOUNS[kind]
-  return absent(context, { en: `${en} ${shown(name)}`, zh: `${zh} ${shown(name)}` })
+  return absent(context, { en: `${en} ${quoteGiven(name)}`, zh: `${zh} ${quoteGiven(name)}` })
 }
 
 /**

@@ -44,7 +44,7 @@ const continueMerge = (before: readonly Readonly<Reading>[], sort: 'asc' | 'desc
     while (rows.length < limit) {
       const chunk = computeChunkSize(limit - rows.length, readings.filter(reading => !isRead(reading)).length)
       await Promise.all(readings.map(reading => readChunk(view, reading, { sort, chunk })))
-      const row = taken(readings, sort)
+      const row = takeFirst(readings, sort)
       if (row === undefined) break
       rows.push(row)
     }
@@ -76,7 +76,7 @@ async function readChunk(
 }
 
 /** The first buffered row in order, removed from every run that contains it. */
-function taken(readings: readonly Reading[], sort: 'asc' | 'desc'): Merged | undefined {
+function takeFirst(readings: readonly Reading[], sort: 'asc' | 'desc'): Merged | undefined {
   let doc: ListedRecord | undefined
   let runs: number[] = []
   for (const [number, { rows, at }] of readings.entries()) {

@@ -1,6 +1,6 @@
 import { HASH, STORED } from '#chain/bounds.ts'
 import {
-  asObject,
+  expectObject,
   type JsonFields,
   type Path,
   parseAnswer,
@@ -8,12 +8,12 @@ import {
   requireText,
   requireTexts,
 } from '#chain/json-fields.ts'
-import { Failure, unless } from '#failure/failure.ts'
+import { catchKinds, Failure } from '#failure/failure.ts'
 import { NO_SUCH_CALL, parseRefusal } from '#node/call.ts'
 import type { ForwardedResponse, Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 
 export const OK = 200
@@ -28,7 +28,7 @@ export const WITHIN_MS = 2_000
  * other answer, and when the node does not know it but is behind this store or another node, so that the
  * thing may exist. The height of a node is polled once a second and the store may be ahead of that, so the
  * height of a node that seems to be behind is refreshed, and the node asked again, before the caller is
- * refused. An archive in place of a node has no such look-ups (`notInArchive`).
+ * refused. An archive in place of a node has no such look-ups (`refuseStoredInArchive`).
  */
 export const askNode = (
   node: Node,
@@ -40,11 +40,11 @@ export const askNode = (
     let answer = await ask()
     if (parseRefusal(answer)?.code === NO_SUCH_CALL) {
       answer.release()
-      return notInArchive(node, at)
+      return refuseStoredInArchive(node, at)
     }
     let text = findAnswerText(answer)
     if (text === undefined && !answer.reaches(at.height)) {
-      await within(answer.refreshHeight(at.height), { signal })
+      await awaitLimited(answer.refreshHeight(at.height), { signal })
       if (answer.reaches(at.height)) {
         answer = await ask()
         text = findAnswerText(answer)
@@ -63,7 +63,7 @@ export const askNode = (
  * An archive of blocks has no look-ups by hash and no pool. Once all of its blocks are stored, a thing that is
  * not stored is not in it. Throws 'loading' before that, and 'unavailable' while the archive cannot be read.
  */
-function notInArchive(node: Node, { height }: Published): undefined {
+function refuseStoredInArchive(node: Node, { height }: Published): undefined {
   const lib = node.lastInfo()?.libBlock
   if (lib === undefined)
     throw new Failure('unavailable', 'The archive of blocks cannot be read at the moment.', {
@@ -121,7 +121,7 @@ export function storageReader({
         throw new Failure('unavailable', `The node refuses ${call}: it responds with status ${answer.status}.`, {
           zh: `全节点拒绝了 ${call}，状态码为 ${answer.status}。`,
         })
-      return asObject(parseAnswer(text, call), PATH)
+      return expectObject(parseAnswer(text, call), PATH)
     })
   return {
     value: async place => {
@@ -156,7 +156,7 @@ type CachedQuery<T> = { readonly answer: Promise<T>; until: number }
  * Shares a query to the node between requests: all callers get one answer while it is pending and for half a second
  * after. undefined: no node is followed, or none answers in time; the caller then answers from the store.
  */
-export function sharedQuery<T>(
+export function shareQuery<T>(
   query: (node: Node) => Promise<T>,
   timeoutMs = TIMEOUT_MS,
 ): (context: QueryContext) => Promise<T | undefined> {
@@ -177,12 +177,12 @@ export function sharedQuery<T>(
     return cached.answer
   }
   return async ({ node, signal, clock }) =>
-    node === undefined ? undefined : ifReachable(soon(answerOf(node, clock), signal, timeoutMs))
+    node === undefined ? undefined : askIfReachable(awaitNodeAnswer(answerOf(node, clock), signal, timeoutMs))
 }
 
 /** Result of `work`; throws 'unavailable' after `timeoutMs`, or 'deadline' when the request's own time is over. */
-const soon = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Promise<T> =>
-  within(work, {
+const awaitNodeAnswer = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Promise<T> =>
+  awaitLimited(work, {
     signal,
     aborted: () => new Failure('deadline', 'The time limit of this request has expired.', { zh: '本次请求已超时。' }),
     ms: timeoutMs,
@@ -190,4 +190,4 @@ const soon = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Prom
   })
 
 /** The result of `query`, or undefined while no node answers: the answer then comes from the store alone. */
-const ifReachable = <T>(query: Promise<T>): Promise<T | undefined> => unless(['unavailable', 'bad_block'], query)
+const askIfReachable = <T>(query: Promise<T>): Promise<T | undefined> => catchKinds(['unavailable', 'bad_block'], query)

@@ -1,6 +1,6 @@
 import { highestPossible } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
-import { type HeadAt, type HeadBlock, rowsOfList } from '#head/head-state.ts'
+import { type HeadAt, type HeadBlock, selectListRows } from '#head/head-state.ts'
 import { lists, transactionId } from '#indices/list.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
@@ -72,10 +72,10 @@ export function withHead<D>(
 }
 
 export const headRecords = (list: string, block: HeadBlock): readonly ListedRecord[] =>
-  rowsOfList(block, list).map(({ doc }) => doc)
+  selectListRows(block, list).map(({ doc }) => doc)
 
 export const isListedAtHead = (head: HeadAt | undefined, list: string): boolean =>
-  head?.blocks.some(block => rowsOfList(block, list).length > 0) ?? false
+  head?.blocks.some(block => selectListRows(block, list).length > 0) ?? false
 
 /** The node's transaction objects of some rows, stored or in head blocks (`readBodies`). */
 export const createBodyReader =
@@ -129,7 +129,7 @@ export async function numberedRows<D>(
   const { count, above } = list
   const stored = above?.stored ?? count
   refuseBeyondLoaded(context, given, count)
-  const range = after === undefined ? given : behind(given, sort, await requireOrdinal(context, list, after))
+  const range = after === undefined ? given : narrowToRest(given, sort, await requireOrdinal(context, list, after))
   const { before, total } = await countRangeRows(view, list, range)
   return {
     total,
@@ -149,7 +149,7 @@ export async function numberedRows<D>(
 }
 
 /** The part of a range after a row, in the given order. */
-function behind(range: RowRange, sort: 'asc' | 'desc', ordinal: number): RowRange {
+function narrowToRest(range: RowRange, sort: 'asc' | 'desc', ordinal: number): RowRange {
   const { start_seq = 0n, end_seq } = range
   if (sort === 'asc') return { ...range, start_seq: max(start_seq, BigInt(ordinal + 1)) }
   const last = BigInt(ordinal - 1)

@@ -38,7 +38,7 @@ export async function countPassing<T>(
     const ordinals = selectOrdinals(bounds)
     if (ordinals.length === 0) return bounds.map(({ least }) => least)
     const rows = await look(ordinals)
-    bounds = bounds.map(bound => narrowed(bound, ordinals, rows))
+    bounds = bounds.map(bound => narrowBound(bound, ordinals, rows))
   }
 }
 
@@ -60,7 +60,7 @@ function selectOrdinals(bounds: readonly Bound[]): readonly number[] {
     .toSorted((a, b) => a - b)
 }
 
-function narrowed<T>(
+function narrowBound<T>(
   { least, most, passes }: TestBound<T>,
   ordinals: readonly number[],
   rows: readonly T[],

@@ -30,7 +30,7 @@ export async function resolveOwner(context: Context, name: string): Promise<stri
 }
 
 /** The owner (`resolveOwner`) of each name, without duplicates; unknown names as in `requireFound`. */
-export async function ownersOfAll(context: Context, names: readonly string[]): Promise<readonly string[]> {
+export async function resolveOwners(context: Context, names: readonly string[]): Promise<readonly string[]> {
   const [only, ...others] = names
   if (only !== undefined && others.length === 0) return [await resolveOwner(context, only)]
   const owners = await findOwners(context.view, names)
@@ -113,7 +113,7 @@ export async function requireContract(context: LookupContext, id: string): Promi
 }
 
 /** Filters with names in their form on the chain. Throws 'not_found' or 'loading' if one does not exist. */
-export async function foundFilters(context: Context, filters: RecordFilters): Promise<RecordFilters> {
+export async function resolveFilters(context: Context, filters: RecordFilters): Promise<RecordFilters> {
   const { token, func_name, counterparty } = filters
   if (token !== undefined) {
     const stored = await context.view.getMany(tokens, token)

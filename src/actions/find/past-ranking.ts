@@ -8,11 +8,11 @@ import { votes } from '#indices/vote.ts'
 import { countDocCharacters } from '#store/bounded-cache.ts'
 import type { HeldView, View } from '#store/port.ts'
 import type { Context, Text } from '../define.ts'
-import { ofOneChain, readBlock, readBlockTimes } from './blocks-at.ts'
+import { readBlock, readBlockTimes, readOneChain } from './blocks-at.ts'
 import { orderInRuns, ROWS_AT_ONCE } from './listing.ts'
 import { countRangeRows } from './numbered.ts'
 import type { StateMoment } from './point.ts'
-import { CHANGES_OF_PART, createHeightTest, findSeries, partsInRuns, readHeldOfAll, readSums } from './series.ts'
+import { CHANGES_OF_PART, createHeightTest, findSeries, readHeldOfAll, readPartRuns, readSums } from './series.ts'
 
 /** A member of a ranking and its figure, in the smallest unit. */
 type Ranked = readonly [name: string, units: bigint]
@@ -88,7 +88,7 @@ async function runPastWork<T>(context: PastContext, { what, height, state, make 
     const part = createPartMeter(context, mostMs, what)
     if (held === undefined) return await make(view, part)
     const { view: kept } = held
-    return await ofOneChain(kept, [await readBlock(view, height), kept.at], () => make(kept, part))
+    return await readOneChain(kept, [await readBlock(view, height), kept.at], () => make(kept, part))
   } finally {
     held?.close()
     restore?.()
@@ -191,7 +191,7 @@ async function tallyVoters(view: View, { producer, height, part: done }: Then): 
       for (const doc of docs) tally.set(doc.voter, doc.votes)
       await done(docs.length)
     }
-  for await (const parts of partsInRuns(changes, isUndone ? [part.part, all - 1] : [0, part.part])) {
+  for await (const parts of readPartRuns(changes, isUndone ? [part.part, all - 1] : [0, part.part])) {
     for (const each of parts) count(tally, each, { height, isUndone })
     await done(CHANGES_OF_PART * parts.length)
   }
@@ -309,7 +309,7 @@ const readVoteChanges = async function* (
   const [start, end] = period
   const found = await findVoteParts(view, producer, period)
   if (found === undefined) return
-  for await (const parts of partsInRuns(found.changes, [found.first, found.last])) {
+  for await (const parts of readPartRuns(found.changes, [found.first, found.last])) {
     const entries = parts
       .flatMap(each => parseEntries(each.entries, each.height))
       .filter(({ height }) => height > start.height && height <= end.height)

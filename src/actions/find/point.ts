@@ -23,7 +23,7 @@ export async function findMoment(
   { at_block, at_time }: StatePoint,
   end: End = 'at',
 ): Promise<StateMoment | undefined> {
-  if (at_block !== undefined) return momentOfBlock(context, at_block, end)
+  if (at_block !== undefined) return resolveBlockMoment(context, at_block, end)
   if (at_time === undefined) return undefined
   const { view } = context
   if (at_time > view.at.time)
@@ -43,7 +43,7 @@ export async function findMoment(
   )
 }
 
-async function momentOfBlock(
+async function resolveBlockMoment(
   context: Pick<Context, 'view' | 'node'>,
   at_block: bigint,
   end: End,

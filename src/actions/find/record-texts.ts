@@ -1,7 +1,7 @@
-import { fromUnits, parseUnits, unitsAsRead } from '#chain/amount.ts'
+import { formatUnits, parseUnits, parseUnitsLeniently } from '#chain/amount.ts'
 import { isBasePlace, toBaseTransaction } from '#chain/base-transaction.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
-import { argumentsAsRead, partsOfFuncName } from '#chain/effects.ts'
+import { parseChainArguments, splitFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson } from '#chain/json.ts'
 import { findStakes, STAKE_KEEPERS } from '#chain/stake.ts'
 import { Failure } from '#failure/failure.ts'
@@ -83,7 +83,7 @@ export async function readRowTexts(
   const texts = new Map<string, RowTexts>()
   const long = docs.filter(({ overflow }) => overflow)
   let bytes = 0
-  for (const part of inChunks(long)) {
+  for (const part of splitChunks(long)) {
     const bodies = await bodiesOf(part)
     for (const doc of part) {
       const own = extractRowTexts(bodies.get(transactionId(doc.height, doc.tx)), doc)
@@ -100,7 +100,7 @@ export async function readRowTexts(
 }
 
 /** Rows in chunks that need at most `CHUNK` transactions each. */
-function inChunks(docs: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] {
+function splitChunks(docs: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] {
   const chunks: ListedRecord[][] = []
   let ids = new Set<string>()
   for (const doc of docs) {
@@ -122,7 +122,7 @@ function extractRowTexts(body: string | undefined, doc: ListedRecord): RowTexts 
   const tx = body === undefined ? undefined : decodeTransaction(body)
   const receipt = doc.receipt === undefined ? undefined : tx?.receipt.receipts[doc.receipt]
   if (receipt !== undefined) {
-    const { contract, name: action_name } = partsOfFuncName(receipt.funcName)
+    const { contract, name: action_name } = splitFuncName(receipt.funcName)
     return { contract, action_name, data: receipt.content, return: '' }
   }
   const action = doc.receipt === undefined ? tx?.actions[doc.index] : undefined
@@ -156,7 +156,7 @@ function tooLong(
 /** The ids of those rows that moved IOST into a vote or a pledge or out of it (`findStakes`). */
 export async function findStakeRows(bodiesOf: Bodies, docs: readonly ListedRecord[]): Promise<ReadonlySet<string>> {
   const stakes = new Set<string>()
-  for (const part of inChunks(
+  for (const part of splitChunks(
     docs.filter(({ amount, from, to }) => amount !== undefined && (STAKE_KEEPERS.has(from) || STAKE_KEEPERS.has(to))),
   )) {
     const bodies = await bodiesOf(part)
@@ -250,8 +250,8 @@ function callFacts({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowT
   const text = kind === 'bytes' ? pickDigits(args, 2) : pickText(args, 2)
   const decimals = kind === 'bytes' ? 0 : IOST_DECIMALS
   // gas.iost is part of the node and parses amounts like it; the other contracts parse them like JavaScript.
-  const units = (own.contract === 'gas.iost' ? unitsAsRead : parseUnits)(text, decimals)
-  return units === undefined ? NOTHING : { amount: fromUnits(units, decimals) }
+  const units = (own.contract === 'gas.iost' ? parseUnitsLeniently : parseUnits)(text, decimals)
+  return units === undefined ? NOTHING : { amount: formatUnits(units, decimals) }
 }
 
 /** The id of an issued NFT is what the action returned. The right to issue is given like an NFT. */
@@ -264,7 +264,7 @@ function nftFacts({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowTe
   return own.action_name === 'transfer' && token_id !== ISSUER_FIELD ? { collection, token_id } : NOTHING
 }
 
-const parseRowArguments = (data: string): readonly ExactJson[] => plainTexts(data) ?? argumentsAsRead(data) ?? []
+const parseRowArguments = (data: string): readonly ExactJson[] => plainTexts(data) ?? parseChainArguments(data) ?? []
 
 /** The elements of an array of strings without escapes, faster than parsing; undefined: the text is not one. */
 function plainTexts(data: string): readonly string[] | undefined {

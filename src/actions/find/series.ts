@@ -84,7 +84,7 @@ const FLOOR: SeriesDoc = {
 }
 
 /** Changes of a part up to a height. `until`: the number of changes that an entry represents up to there. */
-const changesUntil = (part: SeriesDoc, height: number): readonly (Entry & { readonly until: number })[] =>
+const listChangesUntilHeight = (part: SeriesDoc, height: number): readonly (Entry & { readonly until: number })[] =>
   parseEntries(part.entries, part.height).flatMap(entry =>
     entry.height > height ? [] : [{ ...entry, until: Math.min(entry.times, height - entry.height + 1) }],
   )
@@ -109,7 +109,7 @@ export const CHANGES_OF_PART = 30
 const AT_ONCE = 200
 
 /** Parts `first` … `last` of a series, in order and in chunks that fit in memory. */
-export const partsInRuns = async function* (
+export const readPartRuns = async function* (
   series: Series,
   [first, last]: readonly [number, number],
 ): AsyncGenerator<readonly SeriesDoc[], void, void> {
@@ -129,7 +129,7 @@ export async function readHeldOfAll(view: View, ids: readonly string[], height: 
   return parts.map(part => {
     if (part === undefined) return parseHeld([])
     const first = parseHeld(part.opening)
-    return changesUntil(part, height).reduce((held, entry) => applyHeldEntry(held, entry, entry.until), first)
+    return listChangesUntilHeight(part, height).reduce((held, entry) => applyHeldEntry(held, entry, entry.until), first)
   })
 }
 
@@ -162,7 +162,9 @@ const NO_VOTES: Votes = new Map()
 export async function readVotesOfAll(view: View, keys: readonly string[], height: number): Promise<readonly Votes[]> {
   const parts = await findPastParts(view, keys, height)
   return parts.map(part =>
-    part === undefined ? NO_VOTES : changesUntil(part, height).reduce(applyVoteEntry, parseVotes(part.opening)),
+    part === undefined
+      ? NO_VOTES
+      : listChangesUntilHeight(part, height).reduce(applyVoteEntry, parseVotes(part.opening)),
   )
 }
 
@@ -171,7 +173,9 @@ export async function readVotesSeries(view: View, key: string, heights: readonly
   const parts = (await (await findSeries(view, key))?.lastParts(heights.map(createHeightTest))) ?? []
   return heights.map((height, at) => {
     const part = parts[at]
-    return part === undefined ? NO_VOTES : changesUntil(part, height).reduce(applyVoteEntry, parseVotes(part.opening))
+    return part === undefined
+      ? NO_VOTES
+      : listChangesUntilHeight(part, height).reduce(applyVoteEntry, parseVotes(part.opening))
   })
 }
 
@@ -181,7 +185,7 @@ export async function readSums(view: View, keys: readonly string[], height: numb
   return parts.map(part => {
     if (part === undefined) return 0n
     const first = parsePackedNumber(part.opening[0] ?? '0')
-    return changesUntil(part, height).reduce((sum, { change, until }) => sum + change * BigInt(until), first)
+    return listChangesUntilHeight(part, height).reduce((sum, { change, until }) => sum + change * BigInt(until), first)
   })
 }
 
@@ -278,7 +282,11 @@ function expandChanges(part: SeriesDoc, { first, last }: Numbers): readonly Seri
 }
 
 /** The changes of a series from a number on, in the form of a feed's rows. */
-export async function newChanges(view: View, key: string, next: number): Promise<readonly Numbered<SeriesChange>[]> {
+export async function readNewChanges(
+  view: View,
+  key: string,
+  next: number,
+): Promise<readonly Numbered<SeriesChange>[]> {
   const count = (await findSeries(view, key))?.count ?? 0
   const changes = await readChangeRange(view, key, { first: next, last: count })
   return changes.map((doc, at) => ({ seq: next + at, doc }))

@@ -7,7 +7,7 @@ import { decodeWrittenTransaction } from '#chain/decode-transaction.ts'
 import { hash8 } from '#chain/hash.ts'
 import { memberSpans } from '#chain/json.ts'
 import {
-  asObject,
+  expectObject,
   invalidValue,
   type Path,
   parseAnswer,
@@ -15,22 +15,22 @@ import {
   requireObject,
   requireText,
 } from '#chain/json-fields.ts'
-import { textOfBytes } from '#chain/receipt-hash.ts'
+import { decodeChainText } from '#chain/receipt-hash.ts'
 import { highestPossible } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, View } from '#store/port.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 import {
   type FoundTransaction,
+  findBranchTransaction,
   markOffBranch,
   NO_BLOCK,
   nodeBlock,
   type TransactionPosition,
-  transactionOnBranch,
 } from './block.ts'
 import { unknown } from './loading.ts'
 import { askNode, OK, WITHIN_MS } from './node-answer.ts'
@@ -52,7 +52,7 @@ type NodeContext = Pick<Context, 'view' | 'signal' | 'waitForNode' | 'clock'>
  * just found its transaction. A result without a transaction is not kept. After a failure of a shared look-up,
  * each caller makes its own.
  */
-async function sharedLookup(context: NodeContext, node: Node, hash: string): Promise<FoundTransaction | undefined> {
+async function shareLookup(context: NodeContext, node: Node, hash: string): Promise<FoundTransaction | undefined> {
   const { view, clock, signal } = context
   const name = `${hash} ${view.at.height} ${view.at.hash}`
   const lookups = ofNodes.get(node) ?? new Map<string, Lookup>()
@@ -61,14 +61,14 @@ async function sharedLookup(context: NodeContext, node: Node, hash: string): Pro
   for (const [name, { ended }] of lookups) if (ended <= before) lookups.delete(name)
   const known = lookups.get(name)
   if (known !== undefined) {
-    const shared = await within(known.found, { signal }).then(
+    const shared = await awaitLimited(known.found, { signal }).then(
       found => ({ found }),
       () => undefined,
     )
     if (shared !== undefined) return shared.found
     signal.throwIfAborted()
   }
-  const lookup: Lookup = { found: transactionOfNode(context, node, hash), ended: Number.POSITIVE_INFINITY }
+  const lookup: Lookup = { found: findNodeTransaction(context, node, hash), ended: Number.POSITIVE_INFINITY }
   const forget = (): void => {
     if (lookups.get(name) === lookup) lookups.delete(name)
   }
@@ -89,7 +89,7 @@ const ASK_AGAIN_MS = 50
  * that the node does not name, it is unverified, as its status shows. undefined: the node does not know it.
  * Throws Failure 'bad_block', 'unavailable'.
  */
-async function transactionOfNode(
+async function findNodeTransaction(
   context: NodeContext,
   node: Node,
   hash: string,
@@ -103,7 +103,9 @@ async function transactionOfNode(
   }
   if (text === undefined) return undefined
   const { status, body, height } = parseNodeTransaction(text, hash, { at: view.at, now: clock.now() })
-  return height === undefined ? { status, blockNumber: NO_BLOCK, body } : await proved(context, node, { hash, height })
+  return height === undefined
+    ? { status, blockNumber: NO_BLOCK, body }
+    : await proveTransaction(context, node, { hash, height })
 }
 
 const STATUSES: ReadonlySet<string> = new Set(['PENDING', 'PACKED', 'IRREVERSIBLE'])
@@ -128,7 +130,7 @@ type Moment = { readonly at: Published; readonly now: number }
  */
 function parseNodeTransaction(text: string, requestedHash: string, moment: Moment): NodeTransaction {
   const path: Path = { key: 'answer' }
-  const answer = asObject(parseAnswer(text, 'getTxByHash'), path)
+  const answer = expectObject(parseAnswer(text, 'getTxByHash'), path)
   const own: Path = { above: path, key: 'transaction' }
   const fields = requireObject(answer, 'transaction', path)
   const span = memberSpans(text).get('transaction') ?? [0, 0]
@@ -160,7 +162,7 @@ function toBlockHeight(number: bigint, status: string, { at, now }: Moment): num
 }
 
 /** The transaction as found in the block that the node named. */
-async function proved(
+async function proveTransaction(
   context: NodeContext,
   node: Node,
   { hash, height }: { readonly hash: string; readonly height: number },
@@ -188,7 +190,7 @@ async function proveText(
   const { status, body, release } = await waitForNode(() =>
     node.get(`/getRawBlockByNumber/${block.height}/true`, { signal, withinMs: WITHIN_MS }),
   )
-  const text = textOfBytes(body)
+  const text = decodeChainText(body)
   release()
   if (status === OK) requireWhole(block, decodeRawBlock(text), transaction)
 }
@@ -216,9 +218,9 @@ export async function findTransactions(
   hashes: readonly string[],
 ): Promise<ReadonlyMap<string, FoundTransaction>> {
   const { view, node } = context
-  const found = new Map(await stored(view, [...new Set(hashes)]))
+  const found = new Map(await findStoredTransactions(view, [...new Set(hashes)]))
   for (const hash of hashes) {
-    const one = found.has(hash) ? undefined : transactionOnBranch(context, hash)
+    const one = found.has(hash) ? undefined : findBranchTransaction(context, hash)
     if (one !== undefined) found.set(hash, one)
   }
   const others = [...new Set(hashes)].filter(hash => !found.has(hash))
@@ -228,7 +230,7 @@ export async function findTransactions(
   const asking: Context = { ...context, waitForNode: ask => ask() }
   await context.waitForNode(async () => {
     for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
-      const ask = async (hash: string) => [hash, await sharedLookup(asking, node, hash)] as const
+      const ask = async (hash: string) => [hash, await shareLookup(asking, node, hash)] as const
       for (const [hash, one] of await Promise.all(others.slice(at, at + ASKED_AT_ONCE).map(ask)))
         if (one !== undefined) found.set(hash, markOffBranch(context, one))
     }
@@ -236,7 +238,10 @@ export async function findTransactions(
   return found
 }
 
-async function stored(view: View, hashes: readonly string[]): Promise<ReadonlyMap<string, FoundTransaction>> {
+async function findStoredTransactions(
+  view: View,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, FoundTransaction>> {
   const found = new Map<string, FoundTransaction>()
   const wanted = new Set(hashes)
   const docs = await view.findAny(transactions, 'hash8', toHashKeys(hashes), some =>
@@ -246,7 +251,7 @@ async function stored(view: View, hashes: readonly string[]): Promise<ReadonlyMa
     ),
   )
   for (const { hash, height, tx, body } of docs)
-    if (wanted.has(hash)) found.set(hash, irreversible(body, { height, tx }))
+    if (wanted.has(hash)) found.set(hash, toIrreversible(body, { height, tx }))
   const others = hashes.filter(hash => !found.has(hash))
   if (others.length === 0) return found
   const made = await view.findAny(blocks, 'base_hash8', toHashKeys(others), some =>
@@ -255,7 +260,7 @@ async function stored(view: View, hashes: readonly string[]): Promise<ReadonlyMa
   for (const block of made) {
     const hash = getBaseHash(block)
     const body = wanted.has(hash) ? toBaseTransaction(block) : undefined
-    if (body !== undefined) found.set(hash, irreversible(body, { height: block.height, tx: 0 }))
+    if (body !== undefined) found.set(hash, toIrreversible(body, { height: block.height, tx: 0 }))
   }
   return found
 }
@@ -271,7 +276,7 @@ function areHashesFound(hashes: readonly string[], found: readonly string[]): bo
 /** The first bytes of hashes, without duplicates. */
 const toHashKeys = (hashes: readonly string[]): readonly bigint[] => [...new Set(hashes.map(hash8))]
 
-const irreversible = (body: string, place: TransactionPosition): FoundTransaction => ({
+const toIrreversible = (body: string, place: TransactionPosition): FoundTransaction => ({
   status: 'IRREVERSIBLE',
   blockNumber: String(place.height),
   body,

@@ -82,7 +82,7 @@ export const defineList = <P extends TObject, R extends TSchema, D>(action: List
       if ('search' in listing)
         return searchedPage(context, listing, { list: action.list, size: size ?? SIZE_DEFAULT, params })
       return page === undefined && size === undefined
-        ? { ...buildWholeList(action.list, await wholeRows(context, listing)), ...listing.beside }
+        ? { ...buildWholeList(action.list, await readWholeRows(context, listing)), ...listing.beside }
         : readListPage(context, listing, { list: action.list, page: page ?? 1n, size: size ?? SIZE_DEFAULT })
     },
   })
@@ -101,7 +101,7 @@ async function readListPage<D>({ view, head }: Context, listing: Listing<D>, { l
 }
 
 /** For lists that are returned whole even without `format`. */
-async function wholeRows<D>({ view }: Context, listing: Listing<D>): Promise<readonly unknown[]> {
+async function readWholeRows<D>({ view }: Context, listing: Listing<D>): Promise<readonly unknown[]> {
   const rows: unknown[] = []
   for (let at = 0; at < listing.total; at += ROWS_AT_ONCE) {
     const docs = await listing.docs(view, at, Math.min(ROWS_AT_ONCE, listing.total - at))

@@ -4,7 +4,7 @@ import type { Context } from '../define.ts'
 import type { Merged } from '../find/merge.ts'
 import type { RangeInOrder } from '../find/numbered.ts'
 import { hasFilters, type RecordFilters } from '../request/record-filters.ts'
-import { foundRows, listedRecords, type RecordForm } from '../shape/records.ts'
+import { formatFoundRows, openRecordList, type RecordForm } from '../shape/records.ts'
 import { openSearch } from './search.ts'
 import type { RowTest, SearchListing } from './searched.ts'
 
@@ -41,14 +41,14 @@ function buildRowTest(sides: readonly string[], filters: RecordFilters): RowTest
 
 /** The rows of accounts. `isEach`: every row includes the accounts that it belongs to. */
 export function accountPlan(names: readonly string[], filters: RecordFilters, isEach: boolean): RecordPlan {
-  const { own, rest } = ownLists(filters)
+  const { own, rest } = selectOwnLists(filters)
   const lists = names.map(name => own(name))
   const path: AccessPath = {
     keys: lists.flat(),
     test: buildRowTest(names, rest),
     ...(isEach ? { owners: lists.flatMap((keys, at) => keys.map(() => names[at] ?? '')) } : {}),
   }
-  const other = isEach ? undefined : listsOfOther(filters)
+  const other = isEach ? undefined : selectCounterpartyLists(filters)
   return other === undefined ? [path] : [path, { keys: other, test: buildRowTest(names, filters) }]
 }
 
@@ -59,7 +59,7 @@ type OwnLists = {
 }
 
 /** The most selective lists of an account for some filters. */
-function ownLists(filters: RecordFilters): OwnLists {
+function selectOwnLists(filters: RecordFilters): OwnLists {
   const { func_name, failed, direction, token } = filters
   if (func_name !== undefined)
     return {
@@ -84,7 +84,7 @@ function ownLists(filters: RecordFilters): OwnLists {
  * Lists of the counterparty that contain all movements between the two. undefined: there are none, because
  * the filters may also match other rows.
  */
-function listsOfOther({ counterparty, direction, func_name, token }: RecordFilters) {
+function selectCounterpartyLists({ counterparty, direction, func_name, token }: RecordFilters) {
   if (counterparty === undefined || direction === undefined || func_name !== undefined) return undefined
   if (direction === 'out')
     return token?.map(symbol => listOf.receivedOf(counterparty, symbol)) ?? [listOf.received(counterparty)]
@@ -121,7 +121,7 @@ export function tokenPlan(symbol: string, filters: RecordFilters): RecordPlan {
 }
 
 /** The rows of a plan within a range, found in the way with the fewest rows to search. Throws like `openSearch`. */
-async function foundRecords(
+async function searchRecords(
   context: Context,
   plan: RecordPlan,
   { contract, isBook, ...asked }: RangeInOrder & RecordForm,
@@ -134,7 +134,8 @@ async function foundRecords(
     search,
     // Rows of several tokens are in one list each; rows of several accounts may be in two.
     total: test === undefined && owners === undefined ? size : undefined,
-    rowsOf: (view: View, found: readonly Merged[]) => foundRows(view, found, { contract, isBook, compat, owners }),
+    rowsOf: (view: View, found: readonly Merged[]) =>
+      formatFoundRows(view, found, { contract, isBook, compat, owners }),
     fields: [...(compat === 'iostabc' ? [] : ['id']), ...(owners === undefined ? [] : ['accounts'])],
     later: path,
     counts,
@@ -150,15 +151,15 @@ export async function plannedRecords(
   plan: RecordPlan,
   { contract, isBook, ...asked }: RangeInOrder & RecordForm,
 ) {
-  const list = onlyList(plan)
+  const list = findOnlyList(plan)
   return list === undefined
-    ? foundRecords(context, plan, { ...asked, contract, isBook })
-    : listedRecords(context, list, { ...asked, contract, isBook })
+    ? searchRecords(context, plan, { ...asked, contract, isBook })
+    : openRecordList(context, list, { ...asked, contract, isBook })
 }
 
 /** Whether a plan needs a search. This depends only on the parameters of a call. */
-export const isSearched = (plan: RecordPlan): boolean => onlyList(plan) === undefined
+export const isSearched = (plan: RecordPlan): boolean => findOnlyList(plan) === undefined
 
 /** The list that alone answers a plan; undefined: a search is needed. */
-const onlyList = ([{ keys, test, owners }, ...others]: RecordPlan): string | undefined =>
+const findOnlyList = ([{ keys, test, owners }, ...others]: RecordPlan): string | undefined =>
   test === undefined && owners === undefined && keys.length === 1 && others.length === 0 ? keys[0] : undefined

@@ -5,7 +5,7 @@ import type { ListedRecord } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { getPositionHeight } from '../find/blocks-at.ts'
-import { inRuns } from '../find/listing.ts'
+import { splitRuns } from '../find/listing.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import { createMerge, type Merge, type Merged, type Run } from '../find/merge.ts'
 import { countRangeRows, type RangeInOrder, requireBlock } from '../find/numbered.ts'
@@ -44,7 +44,7 @@ function passes(test: RowTest, doc: ListedRecord, own: RowTexts): boolean {
   if (memo !== undefined && facts.memo !== memo) return false
   if (memoPrefix !== undefined && facts.memo?.startsWith(memoPrefix) !== true) return false
   if (minAmount !== undefined && !isAtLeast(facts, minAmount)) return false
-  if (direction !== undefined) return doc.amount !== undefined && goes(test, direction, own)
+  if (direction !== undefined) return doc.amount !== undefined && isInDirection(test, direction, own)
   return tokens === undefined || concerns(test, doc, own)
 }
 
@@ -72,7 +72,7 @@ function concerns({ sides }: RowTest, { amount }: ListedRecord, own: RowTexts): 
 }
 
 /** Whether a movement goes in the direction as seen from the sides. A movement to oneself has no direction. */
-function goes({ sides, counterparty }: RowTest, direction: 'in' | 'out', texts: RowTexts): boolean {
+function isInDirection({ sides, counterparty }: RowTest, direction: 'in' | 'out', texts: RowTexts): boolean {
   const { from, to } = extractParties(texts)
   if (from === to) return false
   const [own, other] = direction === 'in' ? [to, from] : [from, to]
@@ -166,7 +166,7 @@ const createMergeSearch = (merge: Merge, tests: Tests): RowSearch => ({
   next: async (view, limit) => {
     const { rows, rest } = await merge.next(view, limit)
     return {
-      found: tests === undefined ? rows : await passing(view, rows, tests),
+      found: tests === undefined ? rows : await selectPassing(view, rows, tests),
       last: rows.at(-1)?.doc.id,
       tested: rows.length,
       rest: createMergeSearch(rest, tests),
@@ -182,11 +182,15 @@ export const isLongFound = ({ doc }: Merged): boolean => doc.overflow
  * The rows that pass the test of one of their lists, with these lists. Rows whose texts are in their
  * transactions are looked up only if they may pass.
  */
-async function passing(view: View, rows: readonly Merged[], tests: readonly RowTest[]): Promise<readonly Merged[]> {
+async function selectPassing(
+  view: View,
+  rows: readonly Merged[],
+  tests: readonly RowTest[],
+): Promise<readonly Merged[]> {
   const may = filterMerged(rows, tests, mayPass)
   if (!tests.some(asksTexts)) return may
   const passed = new Map<string, Merged>()
-  for (const part of inRuns(may.filter(isLongFound), isLongFound)) {
+  for (const part of splitRuns(may.filter(isLongFound), isLongFound)) {
     const docs = part.map(({ doc }) => doc)
     const texts = await readRowTexts(each => readBodies(view, each), docs)
     const kept = filterMerged(part, tests, (test, doc) => passes(test, doc, texts.get(doc.id) ?? doc))

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Compat, Text } from '../define.ts'
 import { defineParameter, findSingleValue, type Query } from './query.ts'
-import { badRequest, shown } from './refusals.ts'
+import { badRequest, quoteGiven } from './refusals.ts'
 
 /** The options for the form of an answer, the same for every action. */
 export type Options = {
@@ -64,7 +64,7 @@ export const LANGUAGE_TAG = { en: 'en', zh: 'zh-CN' } as const
  */
 export function selectLanguage(query: Query, acceptLanguage: string | undefined): 'en' | 'zh' {
   for (const [name, value] of query) if (name === 'lang' && (value === 'en' || value === 'zh')) return value
-  return acceptLanguage === undefined ? 'en' : accepted(acceptLanguage)
+  return acceptLanguage === undefined ? 'en' : selectAcceptedLanguage(acceptLanguage)
 }
 
 /** Options of a request. Throws 'bad_request' with the name of the option and its values. */
@@ -76,17 +76,17 @@ export function readOptions(
   const whole = EXPORT_FORMATS.find(each => each === format)
   const isFeed = format === FEED_FORMAT
   return {
-    lang: given(query, 'lang') ?? selectLanguage(query, acceptLanguage),
-    format: whole !== undefined || isFeed ? defaults.format : (given(query, 'format') ?? defaults.format),
-    compat: given(query, 'compat') ?? defaults.compat,
-    numbers: given(query, 'numbers') ?? 'number',
+    lang: readOption(query, 'lang') ?? selectLanguage(query, acceptLanguage),
+    format: whole !== undefined || isFeed ? defaults.format : (readOption(query, 'format') ?? defaults.format),
+    compat: readOption(query, 'compat') ?? defaults.compat,
+    numbers: readOption(query, 'numbers') ?? 'number',
     ...(whole === undefined ? {} : { export: whole }),
     ...(isFeed ? { isFeed } : {}),
   }
 }
 
 /** The value of an option; undefined: it is not given. */
-function given<K extends keyof Always>(query: Query, name: K): Always[K] | undefined {
+function readOption<K extends keyof Always>(query: Query, name: K): Always[K] | undefined {
   const text = findSingleValue(query, name)
   if (text === undefined) return undefined
   const values: readonly Always[K][] = OPTION_VALUES[name]
@@ -95,18 +95,18 @@ function given<K extends keyof Always>(query: Query, name: K): Always[K] | undef
   const all = name === 'format' ? [...values, ...EXPORT_FORMATS, FEED_FORMAT] : values
   throw badRequest(
     {
-      en: `Parameter '${name}' is ${shown(text)}; it must be ${listed(all, ', ', ' or ')}.`,
-      zh: `参数 '${name}' 的值为 ${shown(text)}；取值须为：${listed(all, '、', ' 或 ')}。`,
+      en: `Parameter '${name}' is ${quoteGiven(text)}; it must be ${formatValueList(all, ', ', ' or ')}.`,
+      zh: `参数 '${name}' 的值为 ${quoteGiven(text)}；取值须为：${formatValueList(all, '、', ' 或 ')}。`,
     },
     { parameter: name },
   )
 }
 
-const listed = (values: readonly string[], between: string, last: string): string =>
+const formatValueList = (values: readonly string[], between: string, last: string): string =>
   [values.slice(0, -1).join(between), ...values.slice(-1)].join(last)
 
 /** RFC 9110 12.5.4: the supported language with the highest weight; the first one among equals. */
-function accepted(header: string): 'en' | 'zh' {
+function selectAcceptedLanguage(header: string): 'en' | 'zh' {
   let best: { readonly lang: 'en' | 'zh'; readonly weight: number } = { lang: 'en', weight: 0 }
   for (const range of header.slice(0, 1000).split(',')) {
     const [tag = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())

@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import { lowerAddress } from '#chain/names.ts'
 import type { ApiAction, Text } from '../define.ts'
-import { badRequest, refuseRoute, shown, unknownParameter } from './refusals.ts'
+import { badRequest, quoteGiven, refuseRoute, unknownParameter } from './refusals.ts'
 
 /** The kind of thing that a parameter names. Examples take its value from the served chain (`example/choose.ts`). */
 export type SampleKind =
@@ -72,7 +72,7 @@ export const defineParameter = <T>(of: ParameterSpec<T>): TUnsafe<T> =>
     ...(of.values === undefined ? {} : { enum: [...of.values] }),
     ...(of.minimum === undefined ? {} : { minimum: of.minimum }),
     ...(of.maximum === undefined ? {} : { maximum: of.maximum }),
-    ...(of.fallback === undefined ? {} : { default: plain(of.fallback) }),
+    ...(of.fallback === undefined ? {} : { default: toPlainNumber(of.fallback) }),
     example: of.example,
     [PARAMETER_SPEC]: of,
   })
@@ -126,7 +126,7 @@ export function getParameterSpec(schema: TSchema): ParameterSpec {
   return found
 }
 
-const plain = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
+const toPlainNumber = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
 
 /** Decoded pairs of the query string, in order; the API key has been removed. */
 export type Query = readonly (readonly [name: string, value: string])[]
@@ -154,8 +154,8 @@ function repeated(name: string, query: Query) {
   const times = query.filter(([key]) => key === name).length
   return badRequest(
     {
-      en: `Parameter ${shown(name)} is given ${times} times; give it once.`,
-      zh: `参数 ${shown(name)} 出现了 ${times} 次，只能提供一次。`,
+      en: `Parameter ${quoteGiven(name)} is given ${times} times; give it once.`,
+      zh: `参数 ${quoteGiven(name)} 出现了 ${times} 次，只能提供一次。`,
     },
     { parameter: name },
   )
@@ -261,8 +261,8 @@ function readOne({ name, spec, names, pattern }: Reader, query: Query): unknown 
   if (second !== undefined)
     throw badRequest(
       {
-        en: `Parameters '${first.key}' and '${second.key}' are two names of one parameter, but their values differ: ${shown(first.text)} and ${shown(second.text)}; give only one of them.`,
-        zh: `参数 '${first.key}' 与 '${second.key}' 是同一参数的两个名称，但值不同：${shown(first.text)} 与 ${shown(second.text)}；请只提供其中一个。`,
+        en: `Parameters '${first.key}' and '${second.key}' are two names of one parameter, but their values differ: ${quoteGiven(first.text)} and ${quoteGiven(second.text)}; give only one of them.`,
+        zh: `参数 '${first.key}' 与 '${second.key}' 是同一参数的两个名称，但值不同：${quoteGiven(first.text)} 与 ${quoteGiven(second.text)}；请只提供其中一个。`,
       },
       { parameter: first.key },
     )
@@ -274,8 +274,8 @@ function readOne({ name, spec, names, pattern }: Reader, query: Query): unknown 
     first.key,
     { spec: (isOne && spec.each) || spec, text: first.text },
     {
-      en: `Parameter '${first.key}' is ${shown(first.text)}`,
-      zh: `参数 '${first.key}' 的值为 ${shown(first.text)}`,
+      en: `Parameter '${first.key}' is ${quoteGiven(first.text)}`,
+      zh: `参数 '${first.key}' 的值为 ${quoteGiven(first.text)}`,
     },
   )
 }
@@ -293,8 +293,8 @@ function refuseFirstInvalid(
         key,
         { spec: each, text: part },
         {
-          en: `Value ${at + 1} of parameter '${key}' is ${shown(part)}`,
-          zh: `参数 '${key}' 的第 ${at + 1} 个值为 ${shown(part)}`,
+          en: `Value ${at + 1} of parameter '${key}' is ${quoteGiven(part)}`,
+          zh: `参数 '${key}' 的第 ${at + 1} 个值为 ${quoteGiven(part)}`,
         },
       )
 }

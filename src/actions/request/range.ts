@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import {
   DATE_PATTERN,
-  dayOfDate,
   exactIso,
   formatDate,
-  fromIso,
   ISO_PATTERN,
+  parseDay,
+  parseIso,
   startOfDay,
   toDay,
   toIso,
@@ -31,21 +31,21 @@ const date = <T>(read: (day: number) => T, { description, foreignNames }: DateTe
       sample: 'day',
       foreignNames,
       read: text => {
-        const day = dayOfDate(text)
+        const day = parseDay(text)
         return day === undefined ? undefined : read(day)
       },
     }),
   )
 
-const itself = (day: number): number => day
+const keepDay = (day: number): number => day
 
 /** First and last UTC day, as days since 1970. */
 export const dates = {
-  start_date: date(itself, {
+  start_date: date(keepDay, {
     description: { en: 'First UTC day of the range.', zh: '区间的首个 UTC 日期。' },
     foreignNames: ['start_time', 'start', 'from', 'from_date', 'startdate', 'since'],
   }),
-  end_date: date(itself, {
+  end_date: date(keepDay, {
     description: { en: 'Last UTC day of the range.', zh: '区间的最后一个 UTC 日期。' },
     foreignNames: ['end_time', 'end', 'to', 'to_date', 'enddate', 'until'],
   }),
@@ -135,7 +135,7 @@ const timeParameter = (end: 'first' | 'last', { description, example, foreignNam
       pattern: `^(?:${ISO_PATTERN}|${NANOSECONDS})$`,
       example,
       foreignNames,
-      read: text => (text.endsWith('Z') ? fromIso(text)?.[end] : BigInt(text)),
+      read: text => (text.endsWith('Z') ? parseIso(text)?.[end] : BigInt(text)),
     }),
   )
 
@@ -419,7 +419,14 @@ export function checkSteps({ step, csv, ...range }: RangeOfSteps & { readonly cs
 }
 
 /** The blocks and times of a range, and its days in days since 1970. */
-export const boundsOfSteps = ({ start_date, end_date, start_block, end_block, start_time, end_time }: RowRange) => ({
+export const computeStepBounds = ({
+  start_date,
+  end_date,
+  start_block,
+  end_block,
+  start_time,
+  end_time,
+}: RowRange) => ({
   start_date: start_date === undefined ? undefined : toDay(start_date),
   end_date: end_date === undefined ? undefined : toDay(end_date),
   ...(start_block === undefined ? {} : { start_block }),

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { parseUnits } from '#chain/amount.ts'
-import { partsOfFuncName } from '#chain/effects.ts'
+import { splitFuncName } from '#chain/effects.ts'
 import type { Text } from '../define.ts'
 import { ACTION, CONTRACT, owner, tokenAs } from './parameter-types.ts'
 import { defineListParameter, defineParameter, flag, getParameterSpec, type ParameterSpec } from './query.ts'
@@ -78,7 +78,7 @@ export const funcName = (description: Text) =>
       sample: 'function',
       foreignNames: ['action_name', 'function', 'function_name', 'funcname', 'method', 'abi', 'contract'],
       read: text => {
-        const { contract, name: action } = partsOfFuncName(text)
+        const { contract, name: action } = splitFuncName(text)
         return { contract, action }
       },
     }),

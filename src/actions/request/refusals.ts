@@ -1,4 +1,4 @@
-import { escaped, Failure, withoutSecrets } from '#failure/failure.ts'
+import { escapeForeignText, Failure, removeSecrets } from '#failure/failure.ts'
 import type { ApiAction, Text } from '../define.ts'
 
 /** Maximum length of a caller's text in a message, in characters. */
@@ -7,11 +7,11 @@ const SHOWN = 64
 const MASKED = 1_024
 
 /** A caller's text for a message: quoted, with credentials removed, truncated and escaped. */
-export function shown(given: string): string {
-  const text = withoutSecrets(decodePlain(given.slice(0, MASKED)))
+export function quoteGiven(given: string): string {
+  const text = removeSecrets(decodePlain(given.slice(0, MASKED)))
   const characters = [...text.slice(0, 2 * SHOWN)]
   const cut = characters.length > SHOWN || text.length > 2 * SHOWN || given.length > MASKED
-  const safe = escaped(characters.slice(0, SHOWN).join(''))
+  const safe = escapeForeignText(characters.slice(0, SHOWN).join(''))
   return `'${safe}${cut ? '…' : ''}'`
 }
 
@@ -20,7 +20,7 @@ function decodePlain(text: string): string {
   const decoded = text.replace(/%([0-7][0-9a-f])/gi, (_whole, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   )
-  return withoutSecrets(decoded) === decoded ? text : decoded
+  return removeSecrets(decoded) === decoded ? text : decoded
 }
 
 /** A failure caused by the caller, with messages in both languages. */
@@ -37,7 +37,7 @@ const LETTERS_PER_EDIT = 3
  * The candidate that `name` most probably means: the one with the fewest edits, the first among equals.
  * undefined: no candidate is near.
  */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
+export function findNearest(name: string, candidates: readonly string[]): string | undefined {
   const wanted = name.slice(0, SHOWN).toLowerCase()
   let best: { readonly candidate: string; readonly edits: number } | undefined
   for (const candidate of candidates) {
@@ -76,19 +76,19 @@ export function refuseRoute(
   actions: readonly Pick<ApiAction, 'module' | 'action'>[],
 ): never {
   const modules = [...new Set(actions.map(({ module }) => module))]
-  const module = named('module', call.module, modules)
+  const module = formatNames('module', call.module, modules)
   const wanted = call.action
   const own = actions.filter(action => action.module === module)
   const owners = actions.filter(({ action }) => action === wanted?.toLowerCase()).map(one => one.module)
   if (wanted !== undefined && owners.length > 0 && !owners.includes(module))
     throw badRequest(
       {
-        en: `Action '${wanted.toLowerCase()}' belongs to module ${owners.map(quoted).join(' or ')}, not to '${module}'.`,
-        zh: `action '${wanted.toLowerCase()}' 属于 module ${owners.map(quoted).join(' 或 ')}，不属于 '${module}'。`,
+        en: `Action '${wanted.toLowerCase()}' belongs to module ${owners.map(quoteName).join(' or ')}, not to '${module}'.`,
+        zh: `action '${wanted.toLowerCase()}' 属于 module ${owners.map(quoteName).join(' 或 ')}，不属于 '${module}'。`,
       },
       { parameter: 'module' },
     )
-  const name = named(
+  const name = formatNames(
     'action',
     wanted,
     own.map(({ action }) => action),
@@ -96,9 +96,9 @@ export function refuseRoute(
   throw new TypeError(`There is no action ${name} in module ${module}.`)
 }
 
-const quoted = (name: string): string => `'${name}'`
+const quoteName = (name: string): string => `'${name}'`
 
-function named(parameter: 'module' | 'action', text: string | undefined, names: readonly string[]): string {
+function formatNames(parameter: 'module' | 'action', text: string | undefined, names: readonly string[]): string {
   if (text === undefined)
     throw badRequest(
       {
@@ -109,14 +109,14 @@ function named(parameter: 'module' | 'action', text: string | undefined, names: 
     )
   const found = names.find(name => name === text.toLowerCase())
   if (found !== undefined) return found
-  const rest = nearestText(nearest(text, names), {
+  const rest = nearestText(findNearest(text, names), {
     en: `; it must be one of ${names.join(', ')}.`,
     zh: `；取值须为以下之一：${names.join('、')}。`,
   })
   throw badRequest(
     {
-      en: `Parameter '${parameter}' is ${shown(text)}, which is unknown${rest.en}`,
-      zh: `参数 '${parameter}' 的值 ${shown(text)} 未知${rest.zh}`,
+      en: `Parameter '${parameter}' is ${quoteGiven(text)}, which is unknown${rest.en}`,
+      zh: `参数 '${parameter}' 的值 ${quoteGiven(text)} 未知${rest.zh}`,
     },
     { parameter },
   )
@@ -140,20 +140,20 @@ export function unknownParameter(
     const { description } = meant.spec
     return badRequest(
       {
-        en: `Unknown parameter ${shown(name)}; use '${meant.name}': ${description.en}`,
-        zh: `未知参数 ${shown(name)}；请使用 '${meant.name}'：${description.zh}`,
+        en: `Unknown parameter ${quoteGiven(name)}; use '${meant.name}': ${description.en}`,
+        zh: `未知参数 ${quoteGiven(name)}；请使用 '${meant.name}'：${description.zh}`,
       },
       { parameter: meant.name },
     )
   }
-  const near = nearest(name, [...names, ...common])
+  const near = findNearest(name, [...names, ...common])
   const known = [...names, ...common.filter(each => each !== 'module' && each !== 'action')]
   const rest = nearestText(near, {
     en: `; this action takes ${known.join(', ')}.`,
     zh: `；此接口的参数为 ${known.join('、')}。`,
   })
   return badRequest(
-    { en: `Unknown parameter ${shown(name)}${rest.en}`, zh: `未知参数 ${shown(name)}${rest.zh}` },
+    { en: `Unknown parameter ${quoteGiven(name)}${rest.en}`, zh: `未知参数 ${quoteGiven(name)}${rest.zh}` },
     near === undefined ? {} : { parameter: near },
   )
 }

@@ -1,4 +1,4 @@
-import { fromUnits, sum } from '#chain/amount.ts'
+import { formatUnits, sum } from '#chain/amount.ts'
 import { isBasePlace } from '#chain/base-transaction.ts'
 import { toIso } from '#chain/time.ts'
 import { listBlockHashes } from '#indices/block.ts'
@@ -127,7 +127,7 @@ type BalanceChangesOptions = {
 
 /** Rows of changes of a balance: the cause of each, and the balance after it. */
 export function balanceChangeRows({ owner, decimal, compat, isLabelled }: BalanceChangesOptions) {
-  const shown = (units: bigint): string => fromUnits(units, decimal)
+  const shown = (units: bigint): string => formatUnits(units, decimal)
   const form: ChangeForm<Held, Cause> = {
     fold: { from: parseHeld, after: applyHeldEntry },
     compat,

@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import { Exact } from '#chain/json.ts'
-import { candidateVotes, payable } from '#chain/stake.ts'
+import { candidateVotes, roundPayable } from '#chain/stake.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { formatDoubt, type Held, parseHeld, seriesOf, type Votes } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import { type VoteDoc, votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
-import { wholeOrder } from '../find/listing.ts'
+import { readWholeOrder } from '../find/listing.ts'
 import type { StateMoment } from '../find/point.ts'
 import {
   NO_FLOWS,
@@ -68,13 +68,13 @@ export const unclaimedRewards = shape({
 export async function readAssets(view: View, owner: string, then: StateMoment | undefined) {
   const { height } = then ?? view.at
   const [tokens, [itself = 0n, others = 0n], [votes, unclaimed]] = await Promise.all([
-    heldTokens(view, owner, then),
+    readHeldTokens(view, owner, then),
     readSums(view, [seriesOf.pledgedForItself(owner), seriesOf.pledgedForOthers(owner)], height),
     readClaims(view, owner, height),
   ])
   const { available, frozen } = tokens.find(({ token }) => token === 'iost') ?? parseHeld([])
   return {
-    iost: iostShown({
+    iost: formatIostParts({
       available,
       frozen,
       votes: [...votes.values()].reduce((sum, each) => sum + each, 0n),
@@ -83,8 +83,8 @@ export async function readAssets(view: View, owner: string, then: StateMoment | 
       voter_rewards: unclaimed.asVoter,
       producer_reward: unclaimed.asProducer,
     }),
-    unclaimed: unclaimedShown(unclaimed),
-    tokens: await heldTokenRows(
+    unclaimed: formatUnclaimed(unclaimed),
+    tokens: await readHeldTokenRows(
       view,
       tokens.filter(({ token }) => token !== 'iost'),
     ),
@@ -97,20 +97,20 @@ async function readClaims(view: View, owner: string, height: number) {
   return [votes, await readUnclaimed(view, { owner, votes, height })] as const
 }
 
-const orNull = (units: bigint | null) => (units === null ? null : toIost(units))
+const toIostOrNull = (units: bigint | null) => (units === null ? null : toIost(units))
 
 /** Amounts as numbers, with their sum, which is null if any amount is unknown. */
-function iostShown(parts: Readonly<Record<string, bigint | null>>) {
+function formatIostParts(parts: Readonly<Record<string, bigint | null>>) {
   const known = Object.values(parts).filter(units => units !== null)
   return {
-    ...Object.fromEntries(Object.entries(parts).map(([name, units]) => [name, orNull(units)])),
+    ...Object.fromEntries(Object.entries(parts).map(([name, units]) => [name, toIostOrNull(units)])),
     total: known.length < Object.keys(parts).length ? null : toIost(known.reduce((sum, units) => sum + units, 0n)),
   }
 }
 
-const unclaimedShown = ({ asVoter, byProducer, asProducer, forItsVoters }: Unclaimed) => ({
-  by_producer: byProducer.map(([producer, amount]) => ({ producer, amount: orNull(amount) })),
-  producer_reward_for_voters: orNull(forItsVoters),
+const formatUnclaimed = ({ asVoter, byProducer, asProducer, forItsVoters }: Unclaimed) => ({
+  by_producer: byProducer.map(([producer, amount]) => ({ producer, amount: toIostOrNull(amount) })),
+  producer_reward_for_voters: toIostOrNull(forItsVoters),
   ...(asVoter === null || asProducer === null ? { reason: 'no_receipts' } : {}),
 })
 
@@ -146,8 +146,10 @@ async function readUnclaimed(
       : (coefficients[at] ?? 0n) * (votes.get(producer) ?? 0n) - (masks.get(producer) ?? 0n),
   )
   return {
-    ...(mask.has(formatDoubt('')) ? UNKNOWN : splitBonus(payable(shared * candidateVotes(own) - (mask.get('') ?? 0n)))),
-    asVoter: earned.includes(null) ? null : payable(earned.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n)),
+    ...(mask.has(formatDoubt(''))
+      ? UNKNOWN
+      : splitBonus(roundPayable(shared * candidateVotes(own) - (mask.get('') ?? 0n)))),
+    asVoter: earned.includes(null) ? null : roundPayable(earned.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n)),
     byProducer: producers
       .map((producer, at) => [producer, toPayable(earned[at])] as const)
       .filter(([, amount]) => amount !== 0n),
@@ -170,11 +172,12 @@ export async function readCandidateBonuses(
     if (mask.has(formatDoubt(''))) return null
     const [shared = NO_FLOWS, own = NO_FLOWS] = [coefficients[at], votes[at]]
     const earned = (shared.gained - shared.lost) * candidateVotes(own.gained - own.lost) - (mask.get('') ?? 0n)
-    return splitBonus(payable(earned)).asProducer
+    return splitBonus(roundPayable(earned)).asProducer
   })
 }
 
-const toPayable = (earned: bigint | null | undefined): bigint | null => (earned === null ? null : payable(earned ?? 0n))
+const toPayable = (earned: bigint | null | undefined): bigint | null =>
+  earned === null ? null : roundPayable(earned ?? 0n)
 
 const NONE: Votes = new Map()
 const UNKNOWN = { asProducer: null, forItsVoters: null }
@@ -204,20 +207,20 @@ export const heldTokenFields = {
 
 /** Rows about the tokens that an owner has, by symbol. */
 export const readTokenRows = async (view: View, owner: string, then: StateMoment | undefined) =>
-  heldTokenRows(view, await heldTokens(view, owner, then))
+  readHeldTokenRows(view, await readHeldTokens(view, owner, then))
 
-async function heldTokenRows(view: View, held: readonly HeldToken[]) {
+async function readHeldTokenRows(view: View, held: readonly HeldToken[]) {
   const ids = held.map(({ token }) => token)
   const known = await view.getMany(tokens, ids)
   return held.map(({ token, available, frozen, list }, at) => {
     const { decimal = 0, full_name = '' } = known[at] ?? {}
     return {
       symbol: token,
-      balance: fromUnits(available, decimal),
-      frozen_balance: fromUnits(frozen, decimal),
+      balance: formatUnits(available, decimal),
+      frozen_balance: formatUnits(frozen, decimal),
       full_name,
       decimal,
-      frozen_list: list.map(([amount, time]) => ({ amount: fromUnits(BigInt(amount), decimal), time })),
+      frozen_list: list.map(([amount, time]) => ({ amount: formatUnits(BigInt(amount), decimal), time })),
     }
   })
 }
@@ -225,11 +228,11 @@ async function heldTokenRows(view: View, held: readonly HeldToken[]) {
 type HeldToken = Held & { readonly token: string }
 
 /** All tokens of which an owner has an amount, available or frozen, by symbol. `then`: the amounts after that block. */
-const heldTokens = (view: View, owner: string, then: StateMoment | undefined): Promise<readonly HeldToken[]> =>
-  then === undefined ? tokensNow(view, owner) : readPastTokens(view, owner, then)
+const readHeldTokens = (view: View, owner: string, then: StateMoment | undefined): Promise<readonly HeldToken[]> =>
+  then === undefined ? readCurrentTokens(view, owner) : readPastTokens(view, owner, then)
 
-async function tokensNow(view: View, owner: string): Promise<readonly HeldToken[]> {
-  const docs = await wholeOrder(view, { index: balances, order: 'ofOwner', group: owner })
+async function readCurrentTokens(view: View, owner: string): Promise<readonly HeldToken[]> {
+  const docs = await readWholeOrder(view, { index: balances, order: 'ofOwner', group: owner })
   return docs.map(({ token, amount, frozen, frozen_list }) => ({
     token,
     available: amount,
@@ -240,7 +243,7 @@ async function tokensNow(view: View, owner: string): Promise<readonly HeldToken[
 
 /** Checks every token of which the owner ever had an amount. */
 async function readPastTokens(view: View, owner: string, { height }: StateMoment): Promise<readonly HeldToken[]> {
-  const docs = await wholeOrder(view, { index: balances, order: 'rowsOfOwner', group: owner })
+  const docs = await readWholeOrder(view, { index: balances, order: 'rowsOfOwner', group: owner })
   const ids = docs.map(({ token }) => balanceId(token, owner))
   const held = await readHeldOfAll(view, ids, height)
   return docs
@@ -256,7 +259,8 @@ export const ballot = shape({
 
 /** The votes of an owner, now or after a block: largest first, then by name. `total` in 10^-8 IOST. */
 export async function readBallots(view: View, owner: string, then?: StateMoment) {
-  if (then === undefined) return shownBallots(await wholeOrder(view, { index: votes, order: 'ofVoter', group: owner }))
+  if (then === undefined)
+    return shownBallots(await readWholeOrder(view, { index: votes, order: 'ofVoter', group: owner }))
   const given = await readVotes(view, seriesOf.voter(owner), then.height)
   return shownBallots(
     [...given]

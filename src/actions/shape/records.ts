@@ -54,7 +54,7 @@ export const shownRecords = ({ head, ...form }: Shown): Pick<Listing<NumberedRec
 })
 
 /** The rows of one list within a range. Throws like `listRecords`. */
-export async function listedRecords(
+export async function openRecordList(
   context: Context,
   list: string,
   { contract, isBook, ...asked }: RangeInOrder & RecordForm,
@@ -78,7 +78,7 @@ type Shown = RecordForm & {
 }
 
 /** Rows found by a search. They have an id instead of a number in a list. `owners`: the owner of each list. */
-export async function foundRows(
+export async function formatFoundRows(
   view: View,
   found: readonly Merged[],
   { owners, ...form }: Omit<Shown, 'head'> & { readonly owners: readonly string[] | undefined },
@@ -109,7 +109,7 @@ async function writeRecords(
 ): Promise<Rows> {
   const texts = await readRowTexts(bodiesOf, docs)
   const stakes = isBook === true ? await findStakeRows(bodiesOf, docs) : undefined
-  return writtenRows(docs, { ...form, texts, stakes }, leadOf)
+  return writeRecordRows(docs, { ...form, texts, stakes }, leadOf)
 }
 
 type WrittenForm = Pick<Shown, 'contract' | 'compat'> & {
@@ -119,7 +119,7 @@ type WrittenForm = Pick<Shown, 'contract' | 'compat'> & {
   readonly stakes?: ReadonlySet<string> | undefined
 }
 
-export function writtenRows(
+export function writeRecordRows(
   docs: readonly ListedRecord[],
   { contract, compat, texts, stakes }: WrittenForm,
   leadOf: (at: number) => Lead,
@@ -244,7 +244,7 @@ function recordRow(contract: RecordForm['contract'], compat: Compat) {
   return shape({
     ...(compat === 'iostabc' ? {} : { seq: irreversibleSeq() }),
     ...headFields(),
-    id: idOfRow(),
+    id: defineRowId(),
     ...(contract === 'compat'
       ? {
           accounts: Type.Optional({
@@ -262,7 +262,7 @@ function recordRow(contract: RecordForm['contract'], compat: Compat) {
   })
 }
 
-const idOfRow = () =>
+const defineRowId = () =>
   Type.Optional({
     ...text(
       'Only with head=1, or where rows are searched for: names the row and its block, before the block is irreversible and after. A row of another block in its place has another id.',

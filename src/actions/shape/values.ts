@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { fromUnits, trimZeros } from '#chain/amount.ts'
+import { formatUnits, trimZeros } from '#chain/amount.ts'
 import { Exact } from '#chain/json.ts'
 import type { HeadBlock } from '#head/head-state.ts'
 import type { ProducerDoc } from '#indices/producer.ts'
@@ -12,7 +12,7 @@ const IOST_DECIMALS = 8
 const GAS_DECIMALS = 2
 
 /** Smallest units as a number in token units. */
-export const toAmount = (units: bigint, decimals: number): Exact => new Exact(fromUnits(units, decimals))
+export const toAmount = (units: bigint, decimals: number): Exact => new Exact(formatUnits(units, decimals))
 /** 10^-8 IOST as a number of IOST. */
 export const toIost = (units: bigint): Exact => toAmount(units, IOST_DECIMALS)
 /** Gas × 100 as a number of gas. */

@@ -10,15 +10,15 @@ import {
 } from '#archive/format.ts'
 import { type Archive, openArchive } from '#archive/reader.ts'
 import { type ArchiveOf, readBlocksPerFile, type Writing, writeArchive } from '#archive/write.ts'
-import { storedBlocks } from '#audit/source.ts'
+import { streamStoredBlocks } from '#audit/source.ts'
 import { type Block, type LoadedBlock, type ProofLevel, USUAL_LEVEL } from '#chain/block.ts'
 import { checkWhole } from '#chain/check.ts'
 import { decodeRawBlock } from '#chain/decode.ts'
 import { namesKeySilently } from '#chain/effects.ts'
 import { headHash } from '#chain/head.ts'
-import { textOfBytes } from '#chain/receipt-hash.ts'
+import { decodeChainText } from '#chain/receipt-hash.ts'
 import { Failure, type Log } from '#failure/failure.ts'
-import { isTransient, pauseAfter, retriesExhausted } from '#load/retry.ts'
+import { isTransient, pauseAfterFailure, retriesExhausted } from '#load/retry.ts'
 import { ARCHIVE, type ArchiveNodeOptions, archiveNode } from '#node/archive-node.ts'
 import { fetchChain, requireChain } from '#node/pool.ts'
 import type { Node } from '#node/port.ts'
@@ -157,7 +157,7 @@ export const nodeBlocks = async function* (
 ): AsyncGenerator<ArchivedBlock> {
   const after = parent === undefined ? {} : { parent }
   const blocks = node.blocks({ from, to, ...after, lib, signal, prove: signed ? 'signed' : 'linked' })
-  yield* archived(blocks, { node, signed, signal, isLost: ({ proof }) => proof.lost !== undefined })
+  yield* toArchivedBlocks(blocks, { node, signed, signal, isLost: ({ proof }) => proof.lost !== undefined })
 }
 
 /** Stored blocks in their archived form. Signatures and raw blocks, which are not stored, come from the node. */
@@ -168,11 +168,11 @@ export const storeBlocks = async function* (
 ): AsyncGenerator<ArchivedBlock> {
   const unproved = new Set<number>()
   const source = { store, signal, onUnproved: (height: number) => void unproved.add(height) }
-  const blocks = storedBlocks(source, { from, to, parent })
-  yield* archived(blocks, { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
+  const blocks = streamStoredBlocks(source, { from, to, parent })
+  yield* toArchivedBlocks(blocks, { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
 }
 
-const archived = async function* (
+const toArchivedBlocks = async function* (
   blocks: AsyncIterable<LoadedBlock>,
   means: {
     readonly node: Node | undefined
@@ -194,7 +194,7 @@ const archived = async function* (
 
 const withSignatures = async function* (
   run: readonly LoadedBlock[],
-  { node, signed, signal, isLost }: Parameters<typeof archived>[1],
+  { node, signed, signal, isLost }: Parameters<typeof toArchivedBlocks>[1],
 ): AsyncGenerator<ArchivedBlock> {
   const [from, to] = [run[0]?.block.height, run.at(-1)?.block.height]
   if (from === undefined || to === undefined) return
@@ -218,7 +218,7 @@ async function rawBlock(node: Node | undefined, block: Block, signal: AbortSigna
   const answer = await node?.get(`/getRawBlockByNumber/${height}/true`, { signal })
   answer?.release()
   if (answer?.status === 200) {
-    const raw = decodeRawBlock(textOfBytes(answer.body))
+    const raw = decodeRawBlock(decodeChainText(answer.body))
     if (headHash(raw.head) !== hash)
       throw new Failure(
         'bad_block',
@@ -264,7 +264,7 @@ export const retriedBlocks = (
       if (signal.aborted || !isTransient(error, undefined)) throw error
       if (clock.elapsed() - since > waitMs) throw retriesExhausted(error, 'written')
       failures += 1
-      await pauseAfter(error, { doing: 'Writing', attempt: failures, height: next - 1 }, { log, clock, signal })
+      await pauseAfterFailure(error, { doing: 'Writing', attempt: failures, height: next - 1 }, { log, clock, signal })
     }
     while (!signal.aborted)
       try {
@@ -307,11 +307,11 @@ export const archiveWrite: Command = {
         '--prove whole is not possible: an archive has raw blocks only where nothing else proves a block.',
       )
     using node = connectNode(values, log)
-    if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
+    if (values.store === undefined) return await reportWritten(call, await openNodeSource(node, prove, call))
     return await withStore({ values, log }, async store => {
       await requireExisting(store)
       await requireUsable(store)
-      return written(call, await fromStore(store, { node, proof: prove }, call))
+      return reportWritten(call, await openStoreSource(store, { node, proof: prove }, call))
     })
   },
 }
@@ -323,7 +323,11 @@ type From = {
   readonly blocks: (range: Parameters<typeof nodeBlocks>[1]) => AsyncIterable<ArchivedBlock>
 }
 
-async function fromNode(node: Node | undefined, proof: ArchiveOf['proof'], { signal }: CommandCall): Promise<From> {
+async function openNodeSource(
+  node: Node | undefined,
+  proof: ArchiveOf['proof'],
+  { signal }: CommandCall,
+): Promise<From> {
   if (node === undefined)
     throw new Failure('usage', "Command 'archive write' needs a node or a store.", {
       help: 'Set --node URL, such as http://127.0.0.1:30001, or --store.',
@@ -336,7 +340,7 @@ async function fromNode(node: Node | undefined, proof: ArchiveOf['proof'], { sig
   }
 }
 
-async function fromStore(
+async function openStoreSource(
   store: Store,
   { node, proof }: { readonly node: Node | undefined; readonly proof: ArchiveOf['proof'] },
   { signal }: CommandCall,
@@ -356,7 +360,7 @@ async function fromStore(
   }
 }
 
-async function written({ values, words, signal, out, screen, log }: CommandCall, from: From): Promise<0> {
+async function reportWritten({ values, words, signal, out, screen, log }: CommandCall, from: From): Promise<0> {
   const [folder = ''] = words
   const path = resolve(folder)
   const each = values['blocks-per-file'] ?? (await readBlocksPerFile(path)) ?? 10_000

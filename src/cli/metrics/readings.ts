@@ -10,8 +10,8 @@ import type { DiskRoom } from '#store/maintain-port.ts'
 import type { Store } from '#store/port.ts'
 import type { ServedStore } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { within } from '#time/deadline.ts'
-import { formatUrl, listening } from '../listen.ts'
+import { awaitLimited } from '#time/deadline.ts'
+import { formatUrl, requireListening } from '../listen.ts'
 import { LIMITS, type LoadPace } from '../progress.ts'
 import type { Address } from '../setting-readers.ts'
 import { catalogue, type MetricCounts } from './catalogue.ts'
@@ -66,7 +66,7 @@ function diskReadings({ store, clock }: ReadFrom): readonly ScrapedMetric[] {
   let kept: { readonly disks: Promise<readonly DiskRoom[]>; readonly until: number } | undefined
   const readDisks = (): Promise<readonly DiskRoom[]> => {
     if (kept === undefined || clock.elapsed() >= kept.until)
-      kept = { disks: within(store.disks(), { ms: WAIT_MS }).catch(() => []), until: clock.elapsed() + KEPT_MS }
+      kept = { disks: awaitLimited(store.disks(), { ms: WAIT_MS }).catch(() => []), until: clock.elapsed() + KEPT_MS }
     return kept.disks
   }
   return [
@@ -254,7 +254,7 @@ export function serveMetrics(
     clock: systemClock,
     counts,
   })
-  const server = listening(address, '--metrics-listen', () => {
+  const server = requireListening(address, '--metrics-listen', () => {
     app.listen({ hostname: address.host, port: address.port, reusePort: false })
     return app.server
   })

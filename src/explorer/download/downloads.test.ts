@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Exact, RawJson } from '#chain/json.ts'
-import { dayOfDate, startOfDay } from '#chain/time.ts'
+import { parseDay, startOfDay } from '#chain/time.ts'
 import type { Visit } from '../page.ts'
 import { findWorkingPeriods, usualPeriods } from '../part/files.tsx'
 import { accountRecords, blockFile, tokenMovements } from './downloads.ts'
@@ -72,7 +72,7 @@ function listOf(rows: Readonly<Record<string, number>>) {
     Object.entries(rows).reduce((sum, [day, count]) => sum + (day >= from && day <= to ? count : 0), 0)
   const visit = {
     ...{ lang: 'en', site: {}, query: new URLSearchParams('from=2026-11-21&start_block=3') },
-    at: { height: 0, hash: '', time: startOfDay(dayOfDate('2026-11-21') ?? 0) + 1n },
+    at: { height: 0, hash: '', time: startOfDay(parseDay('2026-11-21') ?? 0) + 1n },
     peek: async (_action, { start_date = '', end_date } = {}) => {
       counted.times += 1
       return { total: countFrom(start_date, end_date) }

@@ -9,10 +9,10 @@ import { getWealthList } from '#actions/get-overview.ts'
 import { getProducerList, getProducerVoter } from '#actions/get-producer.ts'
 import { getBaseTokenList, getTokenHolder, getTokenTx } from '#actions/get-token.ts'
 import { getTransactionList } from '#actions/get-transaction.ts'
-import { argumentsAsRead } from '#chain/effects.ts'
+import { parseChainArguments } from '#chain/effects.ts'
 import { Exact, RawJson } from '#chain/json.ts'
 import { exactOwner } from '../find/known.ts'
-import { ownTransactions } from '../format/amount.ts'
+import { countOwnTransactions } from '../format/amount.ts'
 import { ACCOUNT_FIELDS, CONTRACT_FIELDS, TOKEN_FIELDS } from '../format/field.ts'
 import { describeOutcome } from '../format/outcome.ts'
 import { findDirection, findMoved, getMemo, getRowParties, type RecordRow, WAYS } from '../format/record.ts'
@@ -41,7 +41,7 @@ export const blockFile = listFile<AnswerOf<typeof getBlockList>['blocks'][number
     column('Block', '区块', row => numberCell(row.number)),
     column('Time (UTC)', '时间（UTC）', row => timeCell(formatIso(row.time))),
     column('Producer', '生产者', row => textCell(row.witness_account)),
-    column('Transactions', '交易数', row => numberCell(ownTransactions(row.number, row.tx_count))),
+    column('Transactions', '交易数', row => numberCell(countOwnTransactions(row.number, row.tx_count))),
     column('Gas', 'Gas', row => numberCell(row.gas_usage)),
     column('Hash', '哈希', row => row.hash),
   ],
@@ -208,7 +208,7 @@ const listRecordRows = ({ rows, data = [] }: Rows): readonly RecordRow[] =>
   rows.map((row, at) => ({ ...(row as RecordRow), data: parseDataArguments(data[at]) }))
 
 const parseDataArguments = (data: RawJson | string | undefined): readonly unknown[] =>
-  data instanceof RawJson ? (argumentsAsRead(data.text) ?? []) : []
+  data instanceof RawJson ? (parseChainArguments(data.text) ?? []) : []
 
 type RecordColumn = FileColumn<RecordRow>
 
@@ -216,7 +216,7 @@ const time: RecordColumn = column('Time (UTC)', '时间（UTC）', ({ created_at
 const token: RecordColumn = column('Token', '代币', row => textCell(findMoved(row)?.token ?? ''))
 
 /** The last columns of every file of records. */
-const tail = ({ lang }: FileRequest): readonly RecordColumn[] => [
+const listLastColumns = ({ lang }: FileRequest): readonly RecordColumn[] => [
   token,
   column('Memo', '备注', ({ action_name, data }) => textCell(getMemo(action_name, data))),
   column('Action', '方法', ({ action_name }) => textCell(action_name)),
@@ -233,7 +233,7 @@ function formatCounterparty(row: RecordRow, owner: string): string {
   return [from, to].filter(name => name !== '').join(' → ')
 }
 
-function ofOwner(request: FileRequest): readonly RecordColumn[] {
+function listOwnerColumns(request: FileRequest): readonly RecordColumn[] {
   const { id, lang } = request
   const directionOf = (row: RecordRow): string => {
     const way = findDirection(row, id)
@@ -249,11 +249,11 @@ function ofOwner(request: FileRequest): readonly RecordColumn[] {
       if (amount === undefined || way === undefined) return ''
       return new Exact(way === 'in' ? `+${amount}` : way === 'out' ? `-${amount}` : '0')
     }),
-    ...tail(request),
+    ...listLastColumns(request),
   ]
 }
 
-const ofMany = (request: FileRequest): readonly RecordColumn[] => [
+const listPartyColumns = (request: FileRequest): readonly RecordColumn[] => [
   time,
   column('From', '转出方', row => textCell(getRowParties(row).from)),
   column('To', '转入方', row => textCell(getRowParties(row).to)),
@@ -261,7 +261,7 @@ const ofMany = (request: FileRequest): readonly RecordColumn[] => [
     const amount = findMoved(row)?.amount
     return amount === undefined ? '' : numberCell(amount)
   }),
-  ...tail(request),
+  ...listLastColumns(request),
 ]
 
 type Kind = Pick<Parameters<typeof listFile<RecordRow>>[0], 'path' | 'action' | 'of' | 'fields' | 'columns'>
@@ -274,7 +274,7 @@ export const accountRecords: Download = {
     action: getAccountTx,
     of: 'account',
     fields: ACCOUNT_FIELDS,
-    columns: ofOwner,
+    columns: listOwnerColumns,
   }),
   // The columns are from the view of one owner, so its canonical name is needed.
   exactName: exactOwner,
@@ -285,7 +285,7 @@ export const contractRecords = recordFile({
   action: getContractTx,
   of: 'contract',
   fields: CONTRACT_FIELDS,
-  columns: ofMany,
+  columns: listPartyColumns,
 })
 
 export const tokenMovements = recordFile({
@@ -293,7 +293,7 @@ export const tokenMovements = recordFile({
   action: getTokenTx,
   of: 'token',
   fields: TOKEN_FIELDS,
-  columns: ofMany,
+  columns: listPartyColumns,
 })
 
 /** All files that pages offer, in an explicit list. */

@@ -4,8 +4,8 @@ import { jsonRows, type Rows } from '#actions/find/listing.ts'
 import { Exact, parseExact } from '#chain/json.ts'
 import { formatDate, toDay } from '#chain/time.ts'
 import type { Published } from '#store/port.ts'
-import { type FormField, fieldsGiven, getQueryText, listFieldNames, RANGE_FIELDS } from '../format/field.ts'
-import { visible } from '../format/text.ts'
+import { type FormField, getQueryText, listFieldNames, RANGE_FIELDS, readGivenFields } from '../format/field.ts'
+import { showInvisible } from '../format/text.ts'
 import type { Lang } from '../page.ts'
 
 /** Characters with which a formula can begin in a spreadsheet, including full-width forms. */
@@ -20,7 +20,7 @@ const RUNS_INSIDE = new RegExp(`([;\\t\\n]["\\s]{0,64})(?=[${SIGNS}])`, 'g')
  * escaped, as on pages.
  */
 export function textCell(text: string): string {
-  const shown = visible(text).replaceAll(RUNS_INSIDE, "$1'")
+  const shown = showInvisible(text).replaceAll(RUNS_INSIDE, "$1'")
   return RUNS.test(text) ? `'${shown}` : shown
 }
 
@@ -90,7 +90,7 @@ export const timeCell = (iso: string): string => iso.replace('T', ' ').replace(/
 export const rank: FileColumn<unknown> = column('Rank', '排名', (_row, place) => numberCell(place))
 
 /** Rows in the form of `numbers=string`, which matches the types of answers. */
-const asAnswered = <Row>(rows: Rows): readonly Row[] =>
+const toAnsweredRows = <Row>(rows: Rows): readonly Row[] =>
   jsonRows(rows, { numbers: 'string' }).map(text => parseExact(text) as Row)
 
 /** The properties in which lists differ. */
@@ -111,7 +111,7 @@ type ListFile<Row> = {
 }
 
 export function listFile<Row>(list: ListFile<Row>): Download {
-  const { path, action, of, what, isOfTime, columns, read = asAnswered } = list
+  const { path, action, of, what, isOfTime, columns, read = toAnsweredRows } = list
   const { fields = isOfTime ? RANGE_FIELDS : [] } = list
   return {
     path,
@@ -128,7 +128,7 @@ export function listFile<Row>(list: ListFile<Row>): Download {
     },
     paramsOf: request => ({
       ...(of === undefined ? {} : { [of]: request.id }),
-      ...fieldsGiven(request, fields),
+      ...readGivenFields(request, fields),
     }),
     names: (request, at) => [
       ...(of === undefined ? [] : [of, request.id]),

@@ -2,7 +2,7 @@ import type { Ask } from '#actions/ask.ts'
 import { getAccountBalance, getBalances } from '#actions/get-balance.ts'
 import { getContractAbi, getContractCode } from '#actions/get-contract.ts'
 import { isHash, isPossibleName, isSystemContract } from '#chain/names.ts'
-import { unless } from '#failure/failure.ts'
+import { catchKinds } from '#failure/failure.ts'
 import {
   type ActionSignature,
   type CalledAction,
@@ -15,8 +15,8 @@ import { isDelayed, type TransactionDetail } from '../format/transaction.ts'
 import type { Visit } from '../page.ts'
 
 /** The answer for a part of a page; undefined: the thing does not exist, or its name is invalid. */
-export const ifFound = <T>(answer: Promise<T>): Promise<T | undefined> =>
-  unless(['not_found', 'loading', 'bad_request'], answer)
+export const resolveIfFound = <T>(answer: Promise<T>): Promise<T | undefined> =>
+  catchKinds(['not_found', 'loading', 'bad_request'], answer)
 
 /**
  * The canonical name of one owner: a contract's id may be given without its prefix. Throws the failures of
@@ -37,19 +37,21 @@ export type KnownContracts = ReadonlyMap<string, KnownContract>
 const MAX_CONTRACTS = 10
 
 /** The contracts that actions call, except those that do not exist. */
-export async function knownContracts(
+export async function findKnownContracts(
   visit: Pick<Visit, 'ask'>,
   actions: readonly CalledAction[],
 ): Promise<KnownContracts> {
   const ids = [...new Set(actions.map(({ contract }) => contract))].slice(0, MAX_CONTRACTS)
-  const found = await Promise.all(ids.map(async id => [id, await ifFound(knownContract(visit, id))] as const))
+  const found = await Promise.all(
+    ids.map(async id => [id, await resolveIfFound(findKnownContract(visit, id))] as const),
+  )
   return new Map(found.flatMap(([id, contract]) => (contract === undefined ? [] : [[id, contract] as const])))
 }
 
 /**
  * A contract's actions with the types and names of their arguments. Throws 'not_found', 'loading' and 'bad_request'.
  */
-async function knownContract(visit: Pick<Visit, 'ask'>, contract: string): Promise<KnownContract> {
+async function findKnownContract(visit: Pick<Visit, 'ask'>, contract: string): Promise<KnownContract> {
   const [{ abis }, code] = await Promise.all([
     visit.ask(getContractAbi, { contract }),
     // The argument names of system contracts are known.
@@ -81,12 +83,12 @@ const MAX_OWNERS = 50
  * The owners that exist. A successful transaction names only existing owners. Those of a failed or delayed
  * one are checked.
  */
-export async function knownOwners(visit: Pick<Visit, 'ask'>, transaction: TransactionDetail): Promise<KnownOwners> {
+export async function findKnownOwners(visit: Pick<Visit, 'ask'>, transaction: TransactionDetail): Promise<KnownOwners> {
   const { actions, tx_receipt } = transaction
   if (tx_receipt.status_code === 'SUCCESS' && !isDelayed(transaction)) return 'all'
   const named = actions.flatMap(action => parseCallArguments(action, UNKNOWN_SIGNATURE) ?? []).filter(isOwner)
   const names = [...new Set(named.map(({ value }) => value))].filter(isPossibleName).slice(0, MAX_OWNERS)
   if (names.length === 0) return new Set()
-  const found = await ifFound(visit.ask(getBalances, { accounts: names.join(',') }))
+  const found = await resolveIfFound(visit.ask(getBalances, { accounts: names.join(',') }))
   return new Set(names.filter((_name, at) => (found?.balances[at] ?? null) !== null))
 }

@@ -26,7 +26,7 @@ const SYSTEM: ReadonlyMap<string, Text> = new Map([
 type KnownName = { readonly label: Text; readonly by: 'operator' | 'chain' }
 
 /** The known name of an id; undefined: it has none. */
-export function knownName({ site }: Pick<Visit, 'site'>, id: string): KnownName | undefined {
+export function findKnownName({ site }: Pick<Visit, 'site'>, id: string): KnownName | undefined {
   const given = site.labels.get(id)
   if (given !== undefined) return { label: given, by: 'operator' }
   const own = SYSTEM.get(id)
@@ -51,10 +51,10 @@ export function labelledNames(
   text: string,
   most: number,
 ): readonly { readonly name: string; readonly isWhole: boolean }[] {
-  const sought = folded(text)
+  const sought = foldCase(text)
   if (sought.length < LEAST) return []
   const found = [...site.labels].flatMap(([name, { en, zh }]) => {
-    const places = [folded(en), folded(zh)].map(label => ({ at: label.indexOf(sought), label }))
+    const places = [foldCase(en), foldCase(zh)].map(label => ({ at: label.indexOf(sought), label }))
     const hits = places.filter(({ at }) => at >= 0)
     return hits.length === 0
       ? []
@@ -72,4 +72,4 @@ export function labelledNames(
     .map(({ name, isWhole }) => ({ name, isWhole }))
 }
 
-const folded = (text: string): string => text.normalize('NFKC').trim().toLowerCase()
+const foldCase = (text: string): string => text.normalize('NFKC').trim().toLowerCase()

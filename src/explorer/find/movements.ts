@@ -1,12 +1,12 @@
 import { getTokenDetail } from '#actions/get-token.ts'
 import { getTransactionRecords, getTransactions } from '#actions/get-transaction.ts'
-import { fromUnits, parseUnits } from '#chain/amount.ts'
-import { AMOUNT_AT, argumentsAsRead, partsOfFuncName } from '#chain/effects.ts'
-import { unless } from '#failure/failure.ts'
+import { formatUnits, parseUnits } from '#chain/amount.ts'
+import { AMOUNT_AT, parseChainArguments, splitFuncName } from '#chain/effects.ts'
+import { catchKinds } from '#failure/failure.ts'
 import { listNftMovements, listTokenMovements, type TokenMovement, type TransactionMovement } from '../format/record.ts'
 import { isDelayed, type TransactionDetail } from '../format/transaction.ts'
 import type { Visit } from '../page.ts'
-import { ifFound } from './known.ts'
+import { resolveIfFound } from './known.ts'
 
 type MovedRowsVisit = Pick<Visit, 'ask'>
 
@@ -20,7 +20,7 @@ export async function readTransactionMovements(
 ): Promise<ReadonlyMap<string, readonly TransactionMovement[] | undefined>> {
   if (transactions.length === 0) return new Map()
   const tx_hashes = transactions.map(({ hash }) => hash).join(',')
-  const known = await unless(['loading', 'unavailable'], visit.ask(getTransactionRecords, { tx_hashes }))
+  const known = await catchKinds(['loading', 'unavailable'], visit.ask(getTransactionRecords, { tx_hashes }))
   const rows = Map.groupBy(known?.records ?? [], ({ tx_hash }) => tx_hash)
   return new Map(
     await Promise.all(
@@ -66,7 +66,7 @@ async function readReceiptMovements(
   const own = tx.publisher === 'base.iost' && moving.at(-1)?.token === 'contribute' ? moving.slice(0, -1) : moving
   const tokens = new Set(own.map(({ token }) => token))
   const found = await Promise.all(
-    [...tokens].map(async token => [token, await ifFound(visit.ask(getTokenDetail, { token }))] as const),
+    [...tokens].map(async token => [token, await resolveIfFound(visit.ask(getTokenDetail, { token }))] as const),
   )
   const decimals = new Map(found.flatMap(([token, detail]) => (detail === undefined ? [] : [[token, detail.decimal]])))
   const rows = own.map(({ token, text, ...row }) => {
@@ -74,7 +74,7 @@ async function readReceiptMovements(
     const units = decimal === undefined ? undefined : parseUnits(text, decimal)
     return decimal === undefined || units === undefined
       ? undefined
-      : { ...row, token, amount: fromUnits(units, decimal) }
+      : { ...row, token, amount: formatUnits(units, decimal) }
   })
   const read = rows.filter(row => row !== undefined)
   return read.length < rows.length ? undefined : listTokenMovements(read)
@@ -82,10 +82,10 @@ async function readReceiptMovements(
 
 /** A receipt of token.iost that moved tokens. `text` is the amount in the receipt, which may have too many decimals. */
 function movingReceipt({ func_name, content }: { readonly func_name: string; readonly content: string }) {
-  const { contract, name } = partsOfFuncName(func_name)
+  const { contract, name } = splitFuncName(func_name)
   const place = contract === 'token.iost' ? AMOUNT_AT.get(name) : undefined
   if (place === undefined) return []
-  const data = argumentsAsRead(content) ?? []
+  const data = parseChainArguments(content) ?? []
   const textAt = (at: number): string => {
     const text = data[at]
     return typeof text === 'string' ? text : ''

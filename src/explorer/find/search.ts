@@ -15,9 +15,9 @@ import { selectNoun } from '../format/amount.ts'
 import { getMatchKind } from '../format/state.ts'
 import { cutText } from '../format/text.ts'
 import { formatIso } from '../format/time.ts'
-import { decoded } from '../links.ts'
+import { decodeSegment } from '../links.ts'
 import type { Visit } from '../page.ts'
-import { ifFound } from './known.ts'
+import { resolveIfFound } from './known.ts'
 import { labelledNames } from './labels.ts'
 
 /** A row of search. */
@@ -43,7 +43,7 @@ const KINDS = [
 ] as const
 
 /** The names in a page's address; none: the text is not an address, or its page is not about a thing. */
-function readingsOfAddress(text: string): readonly TextReading[] {
+function listAddressReadings(text: string): readonly TextReading[] {
   const hasScheme = /^https?:\/\//i.test(text)
   if (!hasScheme && !text.includes('/')) return []
   const url = URL.parse(hasScheme ? text : `https://${text.startsWith('/') ? 'host' : ''}${text}`)
@@ -51,7 +51,7 @@ function readingsOfAddress(text: string): readonly TextReading[] {
   const [own = '', query = ''] = url.hash.replace(/^#!?/, '').split('?', 2)
   const segments = `${url.pathname}/${own}`
     .split('/')
-    .map(decoded)
+    .map(decodeSegment)
     .filter(each => each !== '')
   for (const [at, segment] of segments.entries()) {
     const id = segments[at + 1]
@@ -94,7 +94,7 @@ export function listReadings(given: string): readonly TextReading[] {
   const text = cutText(given, MAX_LETTERS).text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim()
   if (text === '') return []
   const inner = text.replace(BEFORE, '').replace(BEHIND, '').trim()
-  const address = readingsOfAddress(inner)
+  const address = listAddressReadings(inner)
   const all =
     address.length > 0
       ? address
@@ -130,11 +130,11 @@ const MAX_READINGS = 6
  * match, else of the first with any. Throws the failures of search, such as 'loading', when no other
  * interpretation has matches either.
  */
-export async function matchesMeant(visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly SearchMatch[]> {
-  const labelled = await matchesLabelled(visit, text)
-  if (labelled.length === 0) return matchesNamed(visit, text)
+export async function findMatches(visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly SearchMatch[]> {
+  const labelled = await findLabelledMatches(visit, text)
+  if (labelled.length === 0) return findNamedMatches(visit, text)
   // When a label matches, a refused search for names is not a failure.
-  const named = (await ifFound(matchesNamed(visit, text))) ?? []
+  const named = (await resolveIfFound(findNamedMatches(visit, text))) ?? []
   const isNew = ({ type, id }: SearchMatch): boolean => !labelled.some(each => each.type === type && each.id === id)
   return [...labelled, ...named.filter(isNew)]
 }
@@ -143,12 +143,12 @@ export async function matchesMeant(visit: Pick<Visit, 'ask' | 'site'>, text: str
 const MAX_LABELLED = 5
 
 /** The accounts and contracts whose label contains the text, and which exist on the chain. */
-async function matchesLabelled(visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly SearchMatch[]> {
+async function findLabelledMatches(visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly SearchMatch[]> {
   const found = labelledNames(visit, text, MAX_LABELLED)
   const matches = await Promise.all(
     found.map(async ({ name, isWhole }) => {
       const type = isContractId(name) ? 'contract' : 'account'
-      const answer = await ifFound(visit.ask(search, { text: name }))
+      const answer = await resolveIfFound(visit.ask(search, { text: name }))
       const own = answer?.matches.filter(match => match.exact && match.id === name && match.type === type)
       return (own ?? []).map(match => ({ ...match, exact: isWhole }))
     }),
@@ -157,7 +157,7 @@ async function matchesLabelled(visit: Pick<Visit, 'ask' | 'site'>, text: string)
 }
 
 /** The matches by name, number and hash. */
-async function matchesNamed(visit: Pick<Visit, 'ask'>, text: string): Promise<readonly SearchMatch[]> {
+async function findNamedMatches(visit: Pick<Visit, 'ask'>, text: string): Promise<readonly SearchMatch[]> {
   let failure: Failure | undefined
   let begun: readonly SearchMatch[] = []
   for (const reading of listReadings(text).slice(0, MAX_READINGS)) {
@@ -196,11 +196,11 @@ export async function askFacts(
   const balances =
     accounts.length === 0
       ? []
-      : ((await ifFound(visit.ask(getBalances, { accounts: accounts.join(',') })))?.balances ?? [])
+      : ((await resolveIfFound(visit.ask(getBalances, { accounts: accounts.join(',') })))?.balances ?? [])
   const byAccount = new Map(balances.flatMap(each => (each === null ? [] : [[each.account, each] as const])))
   return Promise.all(
     first.map(async match => {
-      if (match.type !== 'account') return ifFound(askFact(visit, match))
+      if (match.type !== 'account') return resolveIfFound(askFact(visit, match))
       const found = byAccount.get(match.id)
       return found && { amount: found.balance, of: { en: 'iost', zh: 'iost' } }
     }),
@@ -221,19 +221,19 @@ async function askFact({ ask }: Pick<Visit, 'ask'>, { type, id, status }: Search
     return { amount: String(issued), of: { en: selectNoun(issued, 'NFT'), zh: '个 NFT' } }
   }
   if (type === 'contract') return { iso: (await ask(getContractDetail, { contract: id })).created_at }
-  if (type === 'block') return { iso: await timeOfBlock(ask, id) }
+  if (type === 'block') return { iso: await readBlockTime(ask, id) }
   // A transaction in the pool has no block, and so no time agreed by the chain.
   if (status === 'PENDING') return undefined
   const { transaction, block_number } = await ask(getTransactionDetail, { tx_hash: id })
   const { status_code } = transaction.tx_receipt
   return {
     // The block's time, as on the transaction's page: the time in the transaction was set by its signer.
-    iso: block_number === '-1' ? formatIso(transaction.time) : await timeOfBlock(ask, block_number),
+    iso: block_number === '-1' ? formatIso(transaction.time) : await readBlockTime(ask, block_number),
     isFailed: status_code !== undefined && status_code !== 'SUCCESS',
   }
 }
 
-const timeOfBlock = async (ask: Ask, number: string): Promise<string> =>
+const readBlockTime = async (ask: Ask, number: string): Promise<string> =>
   formatIso((await ask(getBlockDetail, { number })).block.time)
 
 /** Suggestions for a visitor whose name was not found, and the last loaded block. */
@@ -266,7 +266,7 @@ export async function findNear(
       const beginnings = BLOCK_BY_NUMBER.test(address.path) ? [text] : listPrefixes(text)
       const near = { text, height: at.height }
       for (const beginning of beginnings) {
-        const found = await ifFound(ask(search, { text: beginning }))
+        const found = await resolveIfFound(ask(search, { text: beginning }))
         if (found !== undefined && found.matches.length > 0) return { ...near, matches: found.matches }
       }
       return { ...near, matches: [] }
@@ -282,7 +282,7 @@ type Named = { readonly text: string; readonly kind: string }
  * The names in an address: those of its path, then those of the filters in its query. The id of an NFT is not a name.
  */
 function listAddressNames({ path, query }: Pick<Visit, 'path' | 'query'>): readonly Named[] {
-  const [, kind = '', whole = kind, part = ''] = path.split('/').map(decoded)
+  const [, kind = '', whole = kind, part = ''] = path.split('/').map(decodeSegment)
   const given = (name: string): string => query.get(name) ?? ''
   return [
     { text: whole, kind },
@@ -296,7 +296,7 @@ function listAddressNames({ path, query }: Pick<Visit, 'path' | 'query'>): reado
 /** The first name of an address that does not exist; `""`: all exist. */
 async function findMissingName(ask: Ask, address: Pick<Visit, 'path' | 'query'>): Promise<string> {
   for (const { text, kind } of listAddressNames(address)) {
-    const found = await ifFound(ask(search, { text }))
+    const found = await resolveIfFound(ask(search, { text }))
     const isThere = found?.matches.some(({ exact, type }) => exact && isOfKind(type, kind)) === true
     if (!isThere) return text
   }

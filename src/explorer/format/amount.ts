@@ -1,8 +1,8 @@
-import { fromUnits, trimZeros } from '#chain/amount.ts'
+import { formatUnits, trimZeros } from '#chain/amount.ts'
 import { isBasePlace } from '#chain/base-transaction.ts'
 
 /** A decimal with thousands separators and without trailing zeros. */
-export function grouped(decimal: string): string {
+export function formatGrouped(decimal: string): string {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? []
   if (whole === '') return decimal
   const trimmed = trimZeros(fraction)
@@ -16,13 +16,13 @@ function groupDigits(digits: string): string {
 }
 
 /** A change with its sign and thousands separators: `+1,234.5`, `−0.25`, `0`. */
-export function signed(decimal: string): string {
-  const shown = grouped(decimal)
+export function formatSigned(decimal: string): string {
+  const shown = formatGrouped(decimal)
   if (shown.startsWith('-')) return `−${shown.slice(1)}`
   return /[1-9]/.test(shown) ? `+${shown}` : shown
 }
 
-/** The whole part of a formatted number (`grouped`), and its fraction with the decimal point. */
+/** The whole part of a formatted number (`formatGrouped`), and its fraction with the decimal point. */
 export function splitNumber(shown: string): { readonly whole: string; readonly fraction: string } {
   const [whole = ''] = shown.split('.', 1)
   return { whole, fraction: shown.slice(whole.length) }
@@ -36,7 +36,10 @@ export const isLong = (whole: string): boolean => whole.replace(/\D/g, '').lengt
 
 /** The number of decimals for a column with all of its numbers aligned. */
 export const countDecimals = (numbers: readonly (string | number)[]): number =>
-  numbers.reduce<number>((most, each) => Math.max(most, splitNumber(grouped(String(each))).fraction.length - 1), 0)
+  numbers.reduce<number>(
+    (most, each) => Math.max(most, splitNumber(formatGrouped(String(each))).fraction.length - 1),
+    0,
+  )
 
 /** Maximum decimals, more than any token has. */
 const DECIMALS = 18
@@ -54,7 +57,7 @@ export function sortByDecimal<R>(rows: readonly R[], read: (row: R) => string | 
 }
 
 export const sumDecimals = (decimals: readonly string[]): string =>
-  fromUnits(
+  formatUnits(
     decimals.reduce((sum, each) => sum + toUnits(each), 0n),
     DECIMALS,
   )
@@ -75,14 +78,14 @@ export const selectNoun = (count: number | bigint | string, one: string): string
   String(count) === '1' ? one : `${one}s`
 
 /** A count of things in English: `1 block`, `1,234 blocks`. */
-export const counted = (count: number | string, one: string): string =>
-  `${grouped(String(count))} ${selectNoun(count, one)}`
+export const formatCount = (count: number | string, one: string): string =>
+  `${formatGrouped(String(count))} ${selectNoun(count, one)}`
 
 /**
  * The number of a block's transactions without its base transaction, like in lists of transactions. `count`
  * includes it.
  */
-export const ownTransactions = (number: number, count: number): number =>
+export const countOwnTransactions = (number: number, count: number): number =>
   isBasePlace({ height: number, tx: 0 }) ? Math.max(0, count - 1) : count
 
 type Balance = {
@@ -99,7 +102,7 @@ export function computeTotals(balance: Balance, pledges: readonly { readonly amo
 }
 
 /** The rows that are due first, in any input order. `time` is in nanoseconds since 1970. */
-export function firstDue<R extends { readonly time: string }>(rows: readonly R[]): readonly R[] {
+export function selectFirstDue<R extends { readonly time: string }>(rows: readonly R[]): readonly R[] {
   const first = rows.reduce<string | undefined>(
     (time, row) => (time === undefined || BigInt(row.time) < BigInt(time) ? row.time : time),
     undefined,

@@ -7,9 +7,9 @@ import {
   Parser,
   type Program,
 } from 'acorn'
-import { argumentsAsRead } from '#chain/effects.ts'
+import { parseChainArguments } from '#chain/effects.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
-import { written } from './text.ts'
+import { formatValue } from './text.ts'
 
 export type Argument = {
   /** `""`: the argument has no name. */
@@ -108,7 +108,7 @@ export function nameArguments(
 
 /** The arguments of an action, in order; undefined: the signer's data is not a list. */
 export function parseCallArguments(action: CalledAction, signature: ActionSignature): readonly Argument[] | undefined {
-  const values = argumentsAsRead(action.data)
+  const values = parseChainArguments(action.data)
   const isOfChain = NAMES.has(`${action.contract}/${action.action_name}`)
   // A call with a different number of values was written for other code.
   const isNamed = isOfChain || values?.length === signature.types.length
@@ -116,7 +116,7 @@ export function parseCallArguments(action: CalledAction, signature: ActionSignat
   return values?.map((value, at) => ({
     name: names[at] ?? '',
     type: signature.types[at] ?? '',
-    value: written(value),
+    value: formatValue(value),
     isOfChain,
   }))
 }

@@ -34,7 +34,7 @@ function roundStep(raw: number, isCount: boolean): number {
 const SEEN = 0.1
 
 /** The extent of an axis for levels such as a supply: from zero, unless the changes would be too small to see. */
-export function extentOfLevels(values: readonly number[]): Extent {
+export function computeLevelExtent(values: readonly number[]): Extent {
   const [least, most] = [Math.min(...values), Math.max(...values)]
   const isSeen = least <= 0 || least === most || most - least >= most * SEEN
   return { least: isSeen ? Math.min(0, least) : least, most }
@@ -75,7 +75,7 @@ type DateLabel = { readonly at: number; readonly text: string }
  * The labels of steps of equal length: the last date, and others at equal distances. Times are not at equal distances,
  * so they are numbered, oldest first.
  */
-export function datesLabelled(dates: readonly string[]): readonly DateLabel[] {
+export function selectDateLabels(dates: readonly string[]): readonly DateLabel[] {
   const { length } = dates
   const stride = Math.max(1, Math.ceil((length - 1) / (MAX_DATES - 1)))
   const places = dates.keys().filter(at => (length - 1 - at) % stride === 0)

@@ -1,6 +1,6 @@
-import { argumentsAsRead } from '#chain/effects.ts'
+import { parseChainArguments } from '#chain/effects.ts'
 import type { CalledAction } from './arguments.ts'
-import { written } from './text.ts'
+import { formatValue } from './text.ts'
 
 export type ShownReceipt = { readonly func_name: string; readonly content: string }
 
@@ -24,7 +24,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
  * Nests the receipts of inner calls. The chain lists receipts in the order of writing, without the depth of the calls.
  * The calls of system contracts follow from their rules; all other receipts stay at the same level.
  */
-export function nested(receipts: readonly ShownReceipt[]): readonly CallTree[] {
+export function nestCalls(receipts: readonly ShownReceipt[]): readonly CallTree[] {
   const roots: CallTree[] = []
   for (const receipt of receipts) {
     const last = roots.at(-1)
@@ -41,7 +41,7 @@ function isInner(before: ShownReceipt, { func_name, content }: ShownReceipt): bo
   return named !== undefined && parseReceiptTexts(before.content)[rule.called] === named
 }
 
-const parseReceiptTexts = (content: string): readonly string[] => (argumentsAsRead(content) ?? []).map(written)
+const parseReceiptTexts = (content: string): readonly string[] => (parseChainArguments(content) ?? []).map(formatValue)
 
 /** Actions that write one receipt under their own name, and the number of first arguments that both share. */
 const OWN: ReadonlyMap<string, number> = new Map([
@@ -71,7 +71,7 @@ function isOwn(action: CalledAction, receipt: ShownReceipt): boolean {
  * The receipts of each action of a transaction: those of an action precede those of the next one, without a
  * separator. undefined: there are several ways to divide them, or none.
  */
-export function byAction(
+export function splitByAction(
   actions: readonly CalledAction[],
   roots: readonly CallTree[],
 ): readonly (readonly CallTree[])[] | undefined {

@@ -76,7 +76,7 @@ type Address = { readonly query: URLSearchParams }
 export const getQueryText = ({ query }: Address, name: string): string => (query.get(name) ?? '').trim()
 
 /** The filled fields of an address, as parameters of the API. The API refuses an invalid value. */
-export const fieldsGiven = (address: Address, fields: readonly FormField[]): Readonly<Record<string, string>> =>
+export const readGivenFields = (address: Address, fields: readonly FormField[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     fields.flatMap(({ name, parameter }) => {
       const text = getQueryText(address, name)
@@ -88,7 +88,7 @@ export const fieldsGiven = (address: Address, fields: readonly FormField[]): Rea
  * A refusal of the API with the labels of the page's fields in place of the parameters that they become.
  * @param message of the refusal, in the visitor's language.
  */
-export const inWordsOfPage = (
+export const translateRefusal = (
   { lang }: { readonly lang: keyof Text },
   { message, details }: Pick<Failure, 'message' | 'details'>,
   fields: readonly FormField[],
@@ -97,12 +97,12 @@ export const inWordsOfPage = (
   details['parameter'] === undefined
     ? message
     : [...fields, PAGE_FIELD].reduce(
-        (text, { parameter, label }) => text.replaceAll(named(parameter)[lang], `“${label[lang]}”`),
+        (text, { parameter, label }) => text.replaceAll(matchParameterName(parameter)[lang], `“${label[lang]}”`),
         message,
       )
 
 /** A parameter in a message. A value stands behind "is" or "值": it may be the name of a parameter, too. */
-const named = (parameter: string) =>
+const matchParameterName = (parameter: string) =>
   ({
     en: new RegExp(`(?<! is )(?:parameters? )?'${parameter}'`, 'gi'),
     // Chinese quotation marks stand without spaces.

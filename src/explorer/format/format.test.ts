@@ -1,25 +1,25 @@
 import { expect, test } from 'bun:test'
-import { dayOfDate, startOfDay } from '#chain/time.ts'
+import { parseDay, startOfDay } from '#chain/time.ts'
 import {
   countDecimals,
-  firstDue,
+  formatGrouped,
   formatPercent,
-  grouped,
+  formatSigned,
   isLong,
-  signed,
+  selectFirstDue,
   sortByDecimal,
   splitNumber,
   sumDecimals,
 } from './amount.ts'
-import { createAxis, datesLabelled, extentOfLevels, formatAxisLabels } from './axis.ts'
-import { byAction, type CallTree, nested, type ShownReceipt } from './calls.ts'
-import { ACCOUNT_FIELDS, CONTRACT_FIELDS, inWordsOfPage, RANGE_FIELDS } from './field.ts'
+import { computeLevelExtent, createAxis, formatAxisLabels, selectDateLabels } from './axis.ts'
+import { type CallTree, nestCalls, type ShownReceipt, splitByAction } from './calls.ts'
+import { ACCOUNT_FIELDS, CONTRACT_FIELDS, RANGE_FIELDS, translateRefusal } from './field.ts'
 import { failureWords, findFailedAction } from './outcome.ts'
 import { parsePeriod } from './period.ts'
 import { listNftMovements } from './record.ts'
 import { hasDaysOfReturn } from './state.ts'
-import { cutText, oneLine, shortened, visible } from './text.ts'
-import { absolute, formatDuration, formatIso, isOld, relative } from './time.ts'
+import { cutText, shortenName, showInvisible, toOneLine } from './text.ts'
+import { formatAge, formatDuration, formatIso, formatTime, isOld } from './time.ts'
 
 test.each([
   ['21000000000.12345678', '21,000,000,000.12345678', '+21,000,000,000.12345678'],
@@ -29,7 +29,7 @@ test.each([
   ['0.00', '0', '0'],
   ['-0.00000001', '-0.00000001', '−0.00000001'],
 ])('grouped, signed: %s loses no digit but trailing zeros', (amount, text, change) => {
-  expect([grouped(amount), signed(amount)]).toEqual([text, change])
+  expect([formatGrouped(amount), formatSigned(amount)]).toEqual([text, change])
 })
 
 test('sumDecimals: sums are exact beyond a double, also of negative amounts', () => {
@@ -65,7 +65,7 @@ test.each([
   ['1700000000000000002 1700000000000000001 1700000000000000003', '1700000000000000001'],
   ['1700000000000000002 900000000000000000', '900000000000000000'],
 ])('first due: of %j it is %j', (times, due) => {
-  const found = firstDue(times.split(' ').map(time => ({ time })))
+  const found = selectFirstDue(times.split(' ').map(time => ({ time })))
   expect(found.map(({ time }) => time).join(' ')).toBe(due)
 })
 
@@ -96,11 +96,11 @@ test('listNftMovements: NFTs that actions and contracts issued and moved, of con
 
 test('times: chain times are shown in UTC and as an age in words; an age of a day or more is old', () => {
   expect(formatIso('1542193445123456789')).toBe('2018-11-14T11:04:05.123Z')
-  expect(absolute('2018-11-14T11:04:05.123Z')).toBe('2018-11-14 11:04:05')
+  expect(formatTime('2018-11-14T11:04:05.123Z')).toBe('2018-11-14 11:04:05')
   const now = Date.parse('2018-11-14T11:04:05.000Z')
-  expect(relative('2018-11-14T11:04:04.000Z', now, 'en')).toBe('1 second ago')
-  expect(relative('2018-11-14T11:06:05.000Z', now, 'en')).toBe('in 2 minutes')
-  expect(relative('2018-11-11T11:04:05.000Z', now, 'zh')).toBe('3 天前')
+  expect(formatAge('2018-11-14T11:04:04.000Z', now, 'en')).toBe('1 second ago')
+  expect(formatAge('2018-11-14T11:06:05.000Z', now, 'en')).toBe('in 2 minutes')
+  expect(formatAge('2018-11-11T11:04:05.000Z', now, 'zh')).toBe('3 天前')
   expect(['2018-11-13T11:04:05.000Z', '2018-11-13T11:04:06.000Z'].map(iso => isOld(iso, now))).toEqual([true, false])
 })
 
@@ -119,23 +119,23 @@ test.each([
   ...['two\nlines 你好 😀', '👩\u200d🚀', '🏳\ufe0f\u200d🌈', '👩🏽\u200d💻', '👨\u200d👩'].map(each => [each, each]),
   ...['❤\ufe0f', '1\ufe0f\u20e3', '葛\u{e0100}', 'שָׁלוֹם', 'ที่นี่', 'Việt', '각'].map(each => [each, each]),
 ])('visible: %j is shown as %j', (text = '', shown = '') => {
-  expect(visible(text)).toBe(shown)
+  expect(showInvisible(text)).toBe(shown)
 })
 
 test('oneLine: the result has no line ends or invisible characters, and a limited length', () => {
-  expect(oneLine(' a\n\t b\u202e ', 20)).toBe('a b\\u{202e}')
-  expect(oneLine('abcd', 4)).toBe('abcd')
-  expect(oneLine('abcde', 4)).toBe('abc…')
-  expect(oneLine('ab😀de', 4)).toBe('ab…')
-  expect(oneLine('\u202e'.repeat(65_536), 10)).toBe('\\u{202e}\\…')
+  expect(toOneLine(' a\n\t b\u202e ', 20)).toBe('a b\\u{202e}')
+  expect(toOneLine('abcd', 4)).toBe('abcd')
+  expect(toOneLine('abcde', 4)).toBe('abc…')
+  expect(toOneLine('ab😀de', 4)).toBe('ab…')
+  expect(toOneLine('\u202e'.repeat(65_536), 10)).toBe('\\u{202e}\\…')
 })
 
 test('cutText, shortened: letters stay whole, and a long name shows its begin and end', () => {
   expect(cutText('abc', 3)).toEqual({ text: 'abc', isWhole: true })
   expect(cutText('ab😀', 3)).toEqual({ text: 'ab', isWhole: false })
   expect(cutText('ab\r\nc', 3)).toEqual({ text: 'ab', isWhole: false })
-  expect(shortened('producer000')).toBe('producer000')
-  expect(shortened('HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ')).toBe('HYZKEf2mtZ…QWCdbJ')
+  expect(shortenName('producer000')).toBe('producer000')
+  expect(shortenName('HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ')).toBe('HYZKEf2mtZ…QWCdbJ')
 })
 
 test.each([
@@ -151,7 +151,7 @@ test.each([
   expect([formatDuration(seconds, 'en'), formatDuration(seconds, 'zh')]).toEqual([en, zh])
 })
 
-const at = { height: 1, hash: 'block', lib: 1, time: startOfDay(dayOfDate('2026-11-21') ?? 0) + 1n }
+const at = { height: 1, hash: 'block', lib: 1, time: startOfDay(parseDay('2026-11-21') ?? 0) + 1n }
 
 test.each([
   ['', '2026-10-23', '2026-11-21'],
@@ -187,7 +187,7 @@ test.each([
   const [parameter, fields, message, said] = given
   const details: Readonly<Record<string, string>> = parameter === '' ? {} : { parameter }
   const lang = message.startsWith('参数') ? 'zh' : 'en'
-  expect(inWordsOfPage({ lang }, { message, details }, fields)).toBe(said)
+  expect(translateRefusal({ lang }, { message, details }, fields)).toBe(said)
 })
 
 const labels = (least: number, most: number, { isCount = false, lang = 'en' as 'en' | 'zh' } = {}) =>
@@ -222,15 +222,15 @@ test('an axis of counts has whole numbers, and its maximum is above zero even if
 })
 
 test('levels are drawn from zero unless their changes would be too small to see', () => {
-  expect(extentOfLevels([100, 100])).toEqual({ least: 0, most: 100 })
-  expect(extentOfLevels([100, 101])).toEqual({ least: 100, most: 101 })
-  expect(extentOfLevels([0, 0])).toEqual({ least: 0, most: 0 })
+  expect(computeLevelExtent([100, 100])).toEqual({ least: 0, most: 100 })
+  expect(computeLevelExtent([100, 101])).toEqual({ least: 100, most: 101 })
+  expect(computeLevelExtent([0, 0])).toEqual({ least: 0, most: 0 })
 })
 
 test('a few dates have labels, including the last one', () => {
   const placesOf = (count: number) => {
     const days = Array.from({ length: count }, (_, at) => new Date(Date.UTC(2026, 0, at + 1)).toISOString())
-    return datesLabelled(days.map(day => day.slice(0, 10))).map(({ at }) => at)
+    return selectDateLabels(days.map(day => day.slice(0, 10))).map(({ at }) => at)
   }
   expect([0, 1, 4].map(placesOf)).toEqual([[], [0], [0, 1, 2, 3]])
   expect(placesOf(30)).toEqual([9, 19, 29])
@@ -238,7 +238,7 @@ test('a few dates have labels, including the last one', () => {
 })
 
 test('labels of days have no year, and times, which are not at equal distances, are numbered', () => {
-  const textsOf = (...dates: readonly string[]) => datesLabelled(dates).map(({ text }) => text)
+  const textsOf = (...dates: readonly string[]) => selectDateLabels(dates).map(({ text }) => text)
   expect(textsOf('2026-11', '2026-12')).toEqual(['2026-11', '2026-12'])
   expect(textsOf('2026-11-21', '2026-11-22')).toEqual(['11-21', '11-22'])
   expect(textsOf('2026-11-21 08:23:28', '2026-11-21 08:23:40', '2026-11-21 08:25:19')).toEqual(['1', '2', '3'])
@@ -301,16 +301,16 @@ const drawn = (trees: readonly CallTree[]): string =>
     .join(' ')
 
 test('nested: the calls of a system contract are placed inside its receipt, and what only looks like that is not', () => {
-  expect(drawn(nested([paid, pledged, signUp]))).toBe('signUp(pledge(transfer))')
-  expect(drawn(nested([sent, paid, pledged, own]))).toBe('transfer pledge(transfer) own')
-  expect(drawn(nested([sent, pledged]))).toBe('transfer pledge')
-  expect(drawn(nested([pledged, { ...signUp, content: 'no list' }]))).toBe('pledge signUp')
-  expect(drawn(nested([paid, { ...pledged, func_name: 'ContractX/pledge' }]))).toBe('transfer pledge')
-  expect(nested([])).toEqual([])
+  expect(drawn(nestCalls([paid, pledged, signUp]))).toBe('signUp(pledge(transfer))')
+  expect(drawn(nestCalls([sent, paid, pledged, own]))).toBe('transfer pledge(transfer) own')
+  expect(drawn(nestCalls([sent, pledged]))).toBe('transfer pledge')
+  expect(drawn(nestCalls([pledged, { ...signUp, content: 'no list' }]))).toBe('pledge signUp')
+  expect(drawn(nestCalls([paid, { ...pledged, func_name: 'ContractX/pledge' }]))).toBe('transfer pledge')
+  expect(nestCalls([])).toEqual([])
 })
 
-const divided = (actions: Parameters<typeof byAction>[0], receipts: readonly ShownReceipt[]) =>
-  byAction(actions, nested(receipts))?.map(drawn)
+const divided = (actions: Parameters<typeof splitByAction>[0], receipts: readonly ShownReceipt[]) =>
+  splitByAction(actions, nestCalls(receipts))?.map(drawn)
 
 const pledge = action(['alice', 'bobby', '10'], 'pledge', 'gas.iost')
 const send = action(['iost', 'alice', 'carol', '1.0', ''], 'transfer', 'token.iost')

@@ -38,7 +38,7 @@ export function highlight(code: string): readonly Piece[] {
   const pieces: Piece[] = []
   const reader: Reader = { code, at: 0, depths: [], last: '' }
   while (reader.at < code.length) {
-    const piece = nextPiece(reader)
+    const piece = readPiece(reader)
     const before = pieces.at(-1)
     reader.at += piece.text.length
     if (piece.kind !== 'comment' && piece.text.trim() !== '') reader.last = piece.text
@@ -57,7 +57,7 @@ type Reader = {
   last: string
 }
 
-function nextPiece(reader: Reader): Piece {
+function readPiece(reader: Reader): Piece {
   const { code, at } = reader
   const taken = (form: RegExp): string => {
     form.lastIndex = at

@@ -1,8 +1,8 @@
 import type { Text } from '#actions/define.ts'
-import { argumentsAsRead } from '#chain/effects.ts'
-import { grouped } from './amount.ts'
+import { parseChainArguments } from '#chain/effects.ts'
+import { formatGrouped } from './amount.ts'
 import type { CalledAction } from './arguments.ts'
-import { cutText, visible } from './text.ts'
+import { cutText, showInvisible } from './text.ts'
 
 /** The codes of receipts (core/tx of the node) in words. Unknown codes are shown unchanged. */
 const CODES: ReadonlyMap<string, Text> = new Map([
@@ -58,7 +58,7 @@ type Rule = readonly [form: RegExp, says: (found: readonly string[], args: reado
 const always = (en: string, zh: string) => (): Text => ({ en, zh })
 
 const SCANT: Rule[1] = ([, has = '', needs = ''], [token = '', owner = '']) => {
-  const [had, needed] = [grouped(has), grouped(needs)]
+  const [had, needed] = [formatGrouped(has), formatGrouped(needs)]
   return token === '' || owner === ''
     ? {
         en: `The balance was not enough: ${had} of the ${needed} needed.`,
@@ -77,12 +77,12 @@ const RULES: readonly Rule[] = [
     ([, token = '', where, need = '']) =>
       where === 'tx'
         ? {
-            en: `It would have moved ${grouped(need)} ${token}, more than the signer's spending limit allows.`,
-            zh: `将动用 ${grouped(need)} ${token}，超出签名者设定的授权限额。`,
+            en: `It would have moved ${formatGrouped(need)} ${token}, more than the signer's spending limit allows.`,
+            zh: `将动用 ${formatGrouped(need)} ${token}，超出签名者设定的授权限额。`,
           }
         : {
-            en: `It would have moved ${grouped(need)} ${token}, more than the contract's ABI allows this action.`,
-            zh: `将动用 ${grouped(need)} ${token}，超出合约 ABI 为此方法设定的限额。`,
+            en: `It would have moved ${formatGrouped(need)} ${token}, more than the contract's ABI allows this action.`,
+            zh: `将动用 ${formatGrouped(need)} ${token}，超出合约 ABI 为此方法设定的限额。`,
           },
   ],
   [/^out of gas/i, always('The transaction used up its gas limit before it ended.', '执行完成前已用尽 gas 上限。')],
@@ -143,8 +143,8 @@ const RULES: readonly Rule[] = [
   [
     /^amount too large\. max amount = (\S+)$/,
     ([, most = '']) => ({
-      en: `The amount was too large: at most ${grouped(most)} was possible.`,
-      zh: `数量过大：最多 ${grouped(most)}。`,
+      en: `The amount was too large: at most ${formatGrouped(most)} was possible.`,
+      zh: `数量过大：最多 ${formatGrouped(most)}。`,
     }),
   ],
   [
@@ -169,7 +169,7 @@ export function failureWords(reason: string, action: CalledAction | undefined): 
   let bare = reason.trim()
   for (let inner = bare.replace(WRAPPED, ''); inner !== bare; inner = bare.replace(WRAPPED, '')) bare = inner
   // Other contracts may use the same text for something else.
-  const args = action?.contract === 'token.iost' ? (argumentsAsRead(action.data) ?? []) : []
+  const args = action?.contract === 'token.iost' ? (parseChainArguments(action.data) ?? []) : []
   const isOfOwner = /^(?:transfer|transferFreeze|destroy)$/.test(action?.action_name ?? '')
   const names = args.slice(0, isOfOwner ? 2 : 1).map(each => (typeof each === 'string' ? each : ''))
   for (const [form, says] of RULES) {
@@ -179,7 +179,7 @@ export function failureWords(reason: string, action: CalledAction | undefined): 
       found.map(each => each ?? ''),
       names,
     )
-    return { en: visible(text.en), zh: visible(text.zh) }
+    return { en: showInvisible(text.en), zh: showInvisible(text.zh) }
   }
   return undefined
 }

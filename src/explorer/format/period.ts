@@ -1,6 +1,6 @@
 import type { Text } from '#actions/define.ts'
 import type { Step } from '#actions/request/range.ts'
-import { dayOfDate, formatDate, toDay } from '#chain/time.ts'
+import { formatDate, parseDay, toDay } from '#chain/time.ts'
 import type { Visit } from '../page.ts'
 
 /** Default length of a period, in days. */
@@ -21,7 +21,7 @@ const buildPeriod = (day: number, days: number): DayPeriod => ({
  * The days in an address, as parameters of the API. The API chooses missing ones from the loaded data: a
  * service that is still loading cannot answer for a last day that it has not reached.
  */
-export function daysGiven({ query }: Pick<Visit, 'query'>): Partial<DayPeriod> {
+export function readGivenDays({ query }: Pick<Visit, 'query'>): Partial<DayPeriod> {
   const [start_date, end_date] = [query.get('start_date') ?? '', query.get('end_date') ?? '']
   return { ...(start_date === '' ? {} : { start_date }), ...(end_date === '' ? {} : { end_date }) }
 }
@@ -32,8 +32,8 @@ export function daysGiven({ query }: Pick<Visit, 'query'>): Partial<DayPeriod> {
  */
 export function parsePeriod({ at, query }: Pick<Visit, 'at' | 'query'>): DayPeriod {
   const today = toDay(at.time)
-  const { start_date, end_date } = daysGiven({ query })
-  const end = dayOfDate(end_date ?? '') ?? Math.max(today, dayOfDate(start_date ?? '') ?? today)
+  const { start_date, end_date } = readGivenDays({ query })
+  const end = parseDay(end_date ?? '') ?? Math.max(today, parseDay(start_date ?? '') ?? today)
   return {
     start_date: start_date ?? buildPeriod(Math.min(end, today), DAYS).start_date,
     end_date: end_date ?? formatDate(end),
@@ -48,8 +48,8 @@ export function listAdjacentPeriods(
   { start_date }: DayPeriod,
   days: readonly { readonly date: string }[],
 ): { readonly before?: DayPeriod; readonly after?: DayPeriod } {
-  const first = dayOfDate(days[0]?.date ?? '')
-  const last = dayOfDate(days.at(-1)?.date ?? '')
+  const first = parseDay(days[0]?.date ?? '')
+  const last = parseDay(days.at(-1)?.date ?? '')
   if (first === undefined || last === undefined) return {}
   const length = last - first + 1
   const today = toDay(visit.at.time)
@@ -77,18 +77,18 @@ const WEEK = 7
 const SIZE = '400'
 
 /** The steps of a history since a time (ISO-8601 UTC): days for a short history, then weeks, then months. */
-export function stepsSince({ at }: Pick<Visit, 'at'>, iso: string): Steps {
-  const first = dayOfIso(iso)
+export function selectStepsSince({ at }: Pick<Visit, 'at'>, iso: string): Steps {
+  const first = parseIsoDay(iso)
   const days = toDay(at.time) - first + 1
   const step = days <= MAX_ROWS ? 'day' : days <= MAX_ROWS * WEEK ? 'week' : 'month'
   return { step, start_date: formatDate(first), page: '1', size: SIZE }
 }
 
 /** UTC day since 1970 of an ISO-8601 time in UTC. */
-export const dayOfIso = (iso: string): number => toDay(BigInt(Date.parse(iso)) * 1_000_000n)
+export const parseIsoDay = (iso: string): number => toDay(BigInt(Date.parse(iso)) * 1_000_000n)
 
 /** Rows with dates named like their step: a month has no day. */
-export const named = <R extends StepRow>(step: Step, rows: readonly R[]): readonly R[] =>
+export const nameSteps = <R extends StepRow>(step: Step, rows: readonly R[]): readonly R[] =>
   step === 'month' ? rows.map(row => ({ ...row, date: row.date.slice(0, 'yyyy-mm'.length) })) : rows
 
 /** The name of a step, as a table's title and as the head of its first column. */

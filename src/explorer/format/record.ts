@@ -1,5 +1,5 @@
 import type { Text } from '#actions/define.ts'
-import { argumentsAsRead } from '#chain/effects.ts'
+import { parseChainArguments } from '#chain/effects.ts'
 import { Exact } from '#chain/json.ts'
 import { isNanoseconds } from './time.ts'
 
@@ -107,7 +107,7 @@ export function getMemo(name: string, args: readonly unknown[]): string {
 }
 
 /** End of a transferFreeze's freeze, nanoseconds since 1970; undefined: another action, or an invalid time. */
-function frozenUntil(name: string, args: readonly unknown[]): string | undefined {
+function parseFreezeEnd(name: string, args: readonly unknown[]): string | undefined {
   if (name !== 'transferFreeze') return undefined
   const time = args[4]
   const digits = time instanceof Exact ? time.text : String(time)
@@ -142,7 +142,7 @@ export const listTokenMovements = (rows: readonly MovingRow[]): readonly TokenMo
     if (moved === undefined) return []
     const { action_name, data } = row
     return [
-      { ...moved, ...getRowParties(row), memo: getMemo(action_name, data), until: frozenUntil(action_name, data) },
+      { ...moved, ...getRowParties(row), memo: getMemo(action_name, data), until: parseFreezeEnd(action_name, data) },
     ]
   })
 
@@ -190,5 +190,5 @@ function findIssuedIds({
 }
 
 function readTexts(json: string): readonly (string | undefined)[] {
-  return (argumentsAsRead(json) ?? []).map(value => (typeof value === 'string' ? value : undefined))
+  return (parseChainArguments(json) ?? []).map(value => (typeof value === 'string' ? value : undefined))
 }

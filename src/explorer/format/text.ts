@@ -20,7 +20,7 @@ const JOINER = /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d
  * A text of the chain that is safe to display: invisible characters are written as `\u{202e}`. Tabs and the
  * joiners of emoji are kept, and line ends are `\n`: a contract written on Windows has others.
  */
-export const visible = (text: string): string =>
+export const showInvisible = (text: string): string =>
   text
     .replaceAll('\r\n', '\n')
     .split(JOINER)
@@ -42,13 +42,13 @@ export function cutText(text: string, most: number): { readonly text: string; re
 /** The first `most` characters of a text, safe to display, with `…` when it is longer. */
 export function cut(text: string, most: number): string {
   const { text: first, isWhole } = cutText(text, most)
-  return isWhole ? visible(first) : `${visible(first)}…`
+  return isWhole ? showInvisible(first) : `${showInvisible(first)}…`
 }
 
 /** A text as one line of at most `most` characters, for titles and search results. */
-export function oneLine(text: string, most: number): string {
+export function toOneLine(text: string, most: number): string {
   // Escaping makes the line longer, so it is truncated before and after.
-  const line = visible(
+  const line = showInvisible(
     cutText(text, most + 1)
       .text.replaceAll(/\s+/g, ' ')
       .trim(),
@@ -57,7 +57,8 @@ export function oneLine(text: string, most: number): string {
 }
 
 /** `Contract7QzLw…N5nX`, `8fd02c…91ab`: enough of a long name to distinguish it from others. */
-export const shortened = (name: string): string => (name.length <= 24 ? name : `${name.slice(0, 10)}…${name.slice(-6)}`)
+export const shortenName = (name: string): string =>
+  name.length <= 24 ? name : `${name.slice(0, 10)}…${name.slice(-6)}`
 
 /** Maximum length of the name of a contract's action. */
 const MAX = 32
@@ -74,7 +75,7 @@ export function cutWord(word: string): string {
 }
 
 /** A value as readable text: strings and numbers as they are, all else as JSON. */
-export function written(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (typeof value === 'string') return value
   return value instanceof Exact ? value.text : writeJson(value)
 }

@@ -1,8 +1,8 @@
 import type { Lang } from '../page.ts'
-import { counted } from './amount.ts'
+import { formatCount } from './amount.ts'
 
 /** An ISO-8601 time in UTC as `2026-11-22 13:04:05`. */
-export const absolute = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
+export const formatTime = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
 
 /** Whether a text is a time in the chain's form: nanoseconds since 1970. */
 export const isNanoseconds = (text: string): boolean => /^\d{1,19}$/.test(text)
@@ -29,7 +29,7 @@ export function formatDuration(seconds: number, lang: Lang): string {
   const texts = PARTS.slice(at, at + 2).map(([size, en, zh]) => {
     const count = Math.floor(rest / size)
     rest -= count * size
-    return count === 0 ? '' : lang === 'zh' ? `${count} ${zh}` : counted(count, en)
+    return count === 0 ? '' : lang === 'zh' ? `${count} ${zh}` : formatCount(count, en)
   })
   return `${whole < 0 ? '-' : ''}${texts.filter(text => text !== '').join(' ')}`
 }
@@ -45,12 +45,12 @@ const PARTS = [
 export const isOld = (iso: string, now: number): boolean => now - Date.parse(iso) >= 86_400_000
 
 /** An age such as `3 minutes ago`, in the largest unit that has passed at least once. */
-export function relative(iso: string, now: number, lang: Lang): string {
+export function formatAge(iso: string, now: number, lang: Lang): string {
   const ms = now - Date.parse(iso)
   const size = Math.abs(ms)
   const [unit, en, zh] = UNITS.find(([unit]) => size >= unit) ?? [1_000, 'second', '秒']
   const count = Math.floor(size / unit)
   if (lang === 'zh') return `${count} ${zh}${ms < 0 ? '后' : '前'}`
-  const text = counted(count, en)
+  const text = formatCount(count, en)
   return ms < 0 ? `in ${text}` : `${text} ago`
 }

@@ -1,12 +1,12 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
 import type { getTransactionDetail } from '#actions/get-transaction.ts'
-import { argumentsAsRead } from '#chain/effects.ts'
+import { parseChainArguments } from '#chain/effects.ts'
 import { isContractId } from '#chain/names.ts'
-import { computeTotals, counted, grouped } from './amount.ts'
+import { computeTotals, formatCount, formatGrouped } from './amount.ts'
 import { describeOutcome } from './outcome.ts'
 import type { TransactionMovement } from './record.ts'
-import { cutText, cutWord, shortened, visible } from './text.ts'
+import { cutText, cutWord, shortenName, showInvisible } from './text.ts'
 
 /** The transaction of get-transaction-detail. */
 export type TransactionDetail = AnswerOf<typeof getTransactionDetail>['transaction']
@@ -23,12 +23,12 @@ type Done = {
 }
 
 /** Ids of contracts that a transaction deployed: each `setCode` returns the id of its contract. */
-export function contractsMade({ actions, tx_receipt }: Done): readonly string[] {
+export function listContractsMade({ actions, tx_receipt }: Done): readonly string[] {
   const { status_code, returns = [] } = tx_receipt
   if (status_code !== 'SUCCESS') return []
   return actions.flatMap(({ contract, action_name }, at) => {
     if (contract !== 'system.iost' || action_name !== 'setCode') return []
-    const [id] = argumentsAsRead(returns[at] ?? '') ?? []
+    const [id] = parseChainArguments(returns[at] ?? '') ?? []
     return typeof id === 'string' && isContractId(id) ? [id] : []
   })
 }
@@ -51,7 +51,7 @@ export function limitText({ token, value }: SpendingLimit, say: (text: Text) => 
 const MAX = 64
 
 const shortenText = (text: string): string =>
-  cutText(text, MAX).isWhole ? visible(text) : visible(shortened(cutText(text, 2 * MAX).text))
+  cutText(text, MAX).isWhole ? showInvisible(text) : showInvisible(shortenName(cutText(text, 2 * MAX).text))
 
 /** What an owner holds. `name`: safe to display. */
 export function describeHoldings(
@@ -59,9 +59,9 @@ export function describeHoldings(
   balance: Parameters<typeof computeTotals>[0],
   pledges: Parameters<typeof computeTotals>[1],
 ): Text {
-  const all = grouped(computeTotals(balance, pledges).all)
+  const all = formatGrouped(computeTotals(balance, pledges).all)
   const [available, frozen, voted] = [balance.balance, balance.frozen_balance.total, balance.vote_balance.total].map(
-    grouped,
+    formatGrouped,
   )
   return {
     en: `${name} on IOST holds ${all} iost: ${available} available, ${frozen} frozen, ${voted} in votes.`,
@@ -95,7 +95,7 @@ function describeMovements([first, ...others]: readonly TransactionMovement[]): 
   const more = others.length
   return more === 0
     ? { en, zh }
-    : { en: `${en}, and ${counted(more, 'more movement')}`, zh: `${zh}，另有 ${more} 笔变动` }
+    : { en: `${en}, and ${formatCount(more, 'more movement')}`, zh: `${zh}，另有 ${more} 笔变动` }
 }
 
 function describeMovement(movement: TransactionMovement): Text {
@@ -108,7 +108,7 @@ function describeMovement(movement: TransactionMovement): Text {
 }
 
 function describeThing(movement: TransactionMovement): string {
-  if (!('collection' in movement)) return `${grouped(movement.amount)} ${shortenText(movement.token)}`
+  if (!('collection' in movement)) return `${formatGrouped(movement.amount)} ${shortenText(movement.token)}`
   const { collection, nft } = movement
   return nft === undefined ? `NFT ${shortenText(collection)}` : `NFT ${shortenText(collection)} #${shortenText(nft)}`
 }

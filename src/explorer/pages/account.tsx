@@ -10,24 +10,24 @@ import { getProducerRegistration } from '#actions/get-producer.ts'
 import { isAccountName, isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { accountRecords, subAccountFile } from '../download/downloads.ts'
 import { MAX_ROWS } from '../download/file.ts'
-import { ifFound } from '../find/known.ts'
+import { resolveIfFound } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
-import { grouped } from '../format/amount.ts'
-import { ACCOUNT_FIELDS, fieldsGiven, listFieldNames } from '../format/field.ts'
+import { formatGrouped } from '../format/amount.ts'
+import { ACCOUNT_FIELDS, listFieldNames, readGivenFields } from '../format/field.ts'
 import { getRowParties, type RecordRow, WAYS } from '../format/record.ts'
-import { visible } from '../format/text.ts'
+import { showInvisible } from '../format/text.ts'
 import { describeHoldings } from '../format/transaction.ts'
 import { formatPagePath, isNarrowed, PAGING, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Amount } from '../part/amount.tsx'
-import { AllChanges, BalanceOverTime, balanceSince, firstChange } from '../part/balance.tsx'
+import { AllChanges, BalanceOverTime, findFirstChange, readBalanceHistory } from '../part/balance.tsx'
 import { Files } from '../part/files.tsx'
 import { Filters } from '../part/form.tsx'
-import { assetsOfEarner, Holdings, OwnTokens, Resources, Withdrawable } from '../part/holdings.tsx'
+import { Holdings, OwnTokens, Resources, readEarnerAssets, Withdrawable } from '../part/holdings.tsx'
 import { type Column, FirstRows, More, Rows } from '../part/list.tsx'
 import { Heading, Name, NftName, QrCode } from '../part/name.tsx'
 import { Activity } from '../part/plot.tsx'
-import { partGiven, RecordList } from '../part/records.tsx'
+import { RecordList, readGivenPart } from '../part/records.tsx'
 import { Card } from '../part/section.tsx'
 import { ChainText } from '../part/text.tsx'
 
@@ -42,12 +42,12 @@ export const accountPage: Page = {
     const { say } = visit
     const [balance, first] = await Promise.all([
       visit.ask(getAccountBalance, { account: visit.id }),
-      firstChange(visit, { account: visit.id, token: 'iost' }),
+      findFirstChange(visit, { account: visit.id, token: 'iost' }),
     ])
     // The address may contain a contract's id without its prefix.
     const { name: account } = balance
     const ifAccount = async <T,>(ask: () => Promise<T>): Promise<T | undefined> =>
-      isAccountName(account) ? ifFound(ask()) : undefined
+      isAccountName(account) ? resolveIfFound(ask()) : undefined
     const votes = balance.vote_balance.list
     const registration = ifAccount(() => visit.ask(getProducerRegistration, { producer: account }))
     const [detail, { tokens }, owned, records, activity, created, producer, assets, history] = await Promise.all([
@@ -59,15 +59,15 @@ export const accountPage: Page = {
       isNarrowed(visit, FILTERS) ? undefined : visit.ask(getAccountActivity, { account }),
       ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MAX_CREATED) })),
       registration,
-      assetsOfEarner(visit, account, { isVoter: votes.length > 0, producer: registration }),
-      first === undefined ? undefined : balanceSince(visit, { account, token: 'iost' }, first),
+      readEarnerAssets(visit, account, { isVoter: votes.length > 0, producer: registration }),
+      first === undefined ? undefined : readBalanceHistory(visit, { account, token: 'iost' }, first),
     ])
     const kind = say(ownerKind(account, detail !== undefined))
     return {
       title: `${kind} ${formatTitle(visit, account)}`,
       isMinor: isNarrowed(visit, [...FILTERS, ...PAGING]),
       path: formatPagePath('account', account),
-      description: say(describeHoldings(visible(account), balance, detail?.gas_info.pledged_info ?? [])),
+      description: say(describeHoldings(showInvisible(account), balance, detail?.gas_info.pledged_info ?? [])),
       body: (
         <>
           <Heading visit={visit} kind={kind} id={account} />
@@ -160,7 +160,7 @@ type Nfts = AnswerOf<typeof getAccountNfts>['nfts']
 /** An owner's most recently received NFTs; empty if it owns none, which is usual. */
 function OwnNfts({ visit, nfts, total }: Props<{ nfts: Nfts; total: number }>): Html {
   if (total === 0) return ''
-  const all = grouped(String(total))
+  const all = formatGrouped(String(total))
   return (
     <Card visit={visit} id="nfts" title={{ en: `NFTs: ${all}`, zh: `NFT：${all} 个` }}>
       <Rows
@@ -232,13 +232,13 @@ function Permissions({ visit, detail }: Props<{ detail: AccountDetail }>): Html 
         most={MAX_PERMISSIONS}
         none={{ en: 'No permissions.', zh: '没有权限。' }}
         columns={[
-          ['Permission', '权限', ({ name }) => <bdi safe>{visible(name)}</bdi>],
-          ['Threshold', '阈值', ({ threshold }) => <span safe>{visible(threshold)}</span>],
+          ['Permission', '权限', ({ name }) => <bdi safe>{showInvisible(name)}</bdi>],
+          ['Threshold', '阈值', ({ threshold }) => <span safe>{showInvisible(threshold)}</span>],
           items,
           permissions.some(({ group_names }) => group_names.length > 0) && [
             'Groups',
             '组',
-            ({ group_names }) => <bdi safe>{visible(group_names.slice(0, MAX_PERMISSIONS).join(', '))}</bdi>,
+            ({ group_names }) => <bdi safe>{showInvisible(group_names.slice(0, MAX_PERMISSIONS).join(', '))}</bdi>,
           ],
         ]}
       />
@@ -247,7 +247,7 @@ function Permissions({ visit, detail }: Props<{ detail: AccountDetail }>): Html 
           visit={visit}
           rows={groups}
           most={MAX_PERMISSIONS}
-          columns={[['Group', '组', ({ name }) => <bdi safe>{visible(name)}</bdi>], items]}
+          columns={[['Group', '组', ({ name }) => <bdi safe>{showInvisible(name)}</bdi>], items]}
         />
       )}
     </Card>
@@ -259,9 +259,9 @@ const Items = ({ visit, items }: Props<{ items: readonly Item[] }>): Html => (
     {items.slice(0, MAX_PERMISSIONS).map(({ id, is_key_pair, permission, weight }) => (
       <div>
         <bdi class="chain" safe>
-          {visible(is_key_pair ? id : `${id}@${permission}`)}
+          {showInvisible(is_key_pair ? id : `${id}@${permission}`)}
         </bdi>{' '}
-        <small safe>{`(${visible(weight)})`}</small>
+        <small safe>{`(${showInvisible(weight)})`}</small>
       </div>
     ))}
     <More visit={visit} shown={MAX_PERMISSIONS} total={items.length} />
@@ -278,14 +278,14 @@ type RecordsRequest = {
 }
 
 async function requestedRecords(visit: Visit, account: string): Promise<RecordsRequest> {
-  const filters = fieldsGiven(visit, ACCOUNT_FIELDS)
+  const filters = readGivenFields(visit, ACCOUNT_FIELDS)
   const given = { account, ...filters }
-  const why = whyNone(filters)
-  return { given, answer: why ?? (await visit.ask(getAccountTx, { ...given, ...partGiven(visit) })) }
+  const why = explainNone(filters)
+  return { given, answer: why ?? (await visit.ask(getAccountTx, { ...given, ...readGivenPart(visit) })) }
 }
 
 /** The reason why no row can match filters together; undefined: rows can match. The API refuses such filters. */
-function whyNone(filters: CallParameters): Text | undefined {
+function explainNone(filters: CallParameters): Text | undefined {
   const isMoving = filters['direction'] !== undefined || filters['token'] !== undefined
   if (!isMoving) return undefined
   if (filters['failed'] === '1')

@@ -4,11 +4,11 @@ import type { Text } from '#actions/define.ts'
 import { getBalanceHistory } from '#actions/get-balance.ts'
 import { exactOwner } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
-import { visible } from '../format/text.ts'
-import { isNarrowed, pathOfBalance } from '../links.ts'
+import { showInvisible } from '../format/text.ts'
+import { formatBalancePath, isNarrowed } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Amount, Change, None, When } from '../part/amount.tsx'
-import { BalanceOverTime, balanceSince, firstChange } from '../part/balance.tsx'
+import { BalanceOverTime, findFirstChange, readBalanceHistory } from '../part/balance.tsx'
 import { alignNumbers, ListCard, pageGiven } from '../part/list.tsx'
 import { Heading, Name, Owner } from '../part/name.tsx'
 import { Facts } from '../part/section.tsx'
@@ -23,17 +23,17 @@ export const balancePage: Page = {
     const of = { account, token: visit.part }
     const isWhole = !isNarrowed(visit, ['page'])
     const [first, { changes, total }] = await Promise.all([
-      firstChange(visit, of),
+      findFirstChange(visit, of),
       visit.ask(getBalanceHistory, { ...of, ...pageGiven(visit) }),
     ])
     const { changes: newest } = isWhole
       ? { changes }
       : await visit.ask(getBalanceHistory, { ...of, page: '1', size: '1' })
     // Later pages of its changes do not show the balance over time.
-    const history = first === undefined || !isWhole ? undefined : await balanceSince(visit, of, first)
-    const [owner, token] = [formatTitle(visit, account), visible(visit.part)]
+    const history = first === undefined || !isWhole ? undefined : await readBalanceHistory(visit, of, first)
+    const [owner, token] = [formatTitle(visit, account), showInvisible(visit.part)]
     return {
-      path: pathOfBalance(account, visit.part),
+      path: formatBalancePath(account, visit.part),
       title: say({ en: `${token} of ${owner}`, zh: `${owner} 的 ${token}` }),
       description: say({
         en: `How much ${token} ${owner} has on IOST, since when, and every change of it.`,
@@ -115,7 +115,9 @@ function Changes({ visit, changes, total }: Props<{ changes: readonly ChangeRow[
         [
           'Type',
           '类型',
-          ({ action }) => <span safe>{say(WORDS.get(action) ?? { en: visible(action), zh: visible(action) })}</span>,
+          ({ action }) => (
+            <span safe>{say(WORDS.get(action) ?? { en: showInvisible(action), zh: showInvisible(action) })}</span>
+          ),
           'lead',
         ],
         [

@@ -4,9 +4,9 @@ import { getContractDetail } from '#actions/get-contract.ts'
 import { Failure } from '#failure/failure.ts'
 import { formatTitle } from '../find/labels.ts'
 import { type FormField, field } from '../format/field.ts'
-import { ofNode } from '../format/state.ts'
-import { cut, visible } from '../format/text.ts'
-import { isNarrowed, pathOfStorage, toHref } from '../links.ts'
+import { describeNodeData } from '../format/state.ts'
+import { cut, showInvisible } from '../format/text.ts'
+import { formatStoragePath, isNarrowed, toHref } from '../links.ts'
 import type { Html, Page, Props } from '../page.ts'
 import { Filters } from '../part/form.tsx'
 import { Name } from '../part/name.tsx'
@@ -27,15 +27,15 @@ export const contractStoragePage: Page = {
     const { contract_id: contract } = await visit.ask(getContractDetail, { contract: visit.id })
     const [key, field] = [query.get('key') ?? '', query.get('field') ?? '']
     const place = { contract, key, ...(field === '' ? {} : { field }) }
-    const found = storage === undefined || key === '' ? undefined : await ifAnswered(read(storage, place))
+    const found = storage === undefined || key === '' ? undefined : await catchFailure(read(storage, place))
     const given = found instanceof Failure ? undefined : found
-    const name = visible(contract)
+    const name = showInvisible(contract)
     if (isRaw(visit) && given !== undefined) return rawText(name, given.value, 'plain')
     const kind = say({ en: 'Contract storage', zh: '合约存储' })
     return {
       title: `${kind} ${formatTitle(visit, contract)}`,
-      path: pathOfStorage(contract),
-      asOf: given && ofNode(given.height),
+      path: formatStoragePath(contract),
+      asOf: given && describeNodeData(given.height),
       isMinor: isNarrowed(visit, ['key', 'field']),
       description: say({
         en: `Storage of the contract ${name} on IOST: any value by its key, from a node.`,
@@ -77,7 +77,7 @@ async function read(storage: NonNullable<AskContext['storage']>, place: Place): 
 }
 
 /** The answer of a node, or the failure. After a failure the form stays, so that the visitor can retry. */
-async function ifAnswered(answer: Promise<Read>): Promise<Read | Failure> {
+async function catchFailure(answer: Promise<Read>): Promise<Read | Failure> {
   try {
     return await answer
   } catch (error) {
@@ -140,7 +140,7 @@ function Value({ visit, found }: Props<{ found: Read }>): Html {
           [
             'Value',
             '值',
-            <ChainText visit={visit} text={value} whole={toHref(visit, `${pathOfStorage(contract)}?${query}`)} />,
+            <ChainText visit={visit} text={value} whole={toHref(visit, `${formatStoragePath(contract)}?${query}`)} />,
           ],
           ['As of block', '截至区块', <Name visit={visit} kind="block" id={height} isWhole />],
         ]}
@@ -159,7 +159,7 @@ const MAX_LETTERS = 128
 function MapFields({ visit, found }: Props<{ found: Read }>): Html {
   const { contract, key, fields } = found
   const hrefOf = (field: string): string =>
-    toHref(visit, `${pathOfStorage(contract)}?${new URLSearchParams({ key, field })}`)
+    toHref(visit, `${formatStoragePath(contract)}?${new URLSearchParams({ key, field })}`)
   return (
     <Card visit={visit} id="fields" title={{ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` }}>
       <ul class="names">
@@ -169,7 +169,7 @@ function MapFields({ visit, found }: Props<{ found: Read }>): Html {
               <bdi safe>{cut(field, MAX_LETTERS)}</bdi>
             ) : (
               <a href={hrefOf(field)} rel="nofollow">
-                <bdi safe>{visible(field)}</bdi>
+                <bdi safe>{showInvisible(field)}</bdi>
               </a>
             )}
           </li>

@@ -6,13 +6,13 @@ import { getAccountBalance } from '#actions/get-balance.ts'
 import { getContractAbi, getContractCode, getContractDetail, getContractTx } from '#actions/get-contract.ts'
 import { isActionName } from '#chain/names.ts'
 import { contractRecords } from '../download/downloads.ts'
-import { ifFound } from '../find/known.ts'
+import { resolveIfFound } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
 import { nameArguments, parseParameterNames } from '../format/arguments.ts'
-import { CONTRACT_FIELDS, fieldsGiven, listFieldNames } from '../format/field.ts'
-import { actionText, cutWord, visible } from '../format/text.ts'
+import { CONTRACT_FIELDS, listFieldNames, readGivenFields } from '../format/field.ts'
+import { actionText, cutWord, showInvisible } from '../format/text.ts'
 import { limitText } from '../format/transaction.ts'
-import { formatPagePath, isNarrowed, PAGING, pathOfStorage, toHref } from '../links.ts'
+import { formatPagePath, formatStoragePath, isNarrowed, PAGING, toHref } from '../links.ts'
 import type { Html, Page, Props, Redirect, Visit } from '../page.ts'
 import { None, When } from '../part/amount.tsx'
 import { Filters } from '../part/form.tsx'
@@ -20,7 +20,7 @@ import { OwnTokens } from '../part/holdings.tsx'
 import { FirstRows } from '../part/list.tsx'
 import { Heading, Name, Owner } from '../part/name.tsx'
 import { Activity } from '../part/plot.tsx'
-import { partGiven, RecordList } from '../part/records.tsx'
+import { RecordList, readGivenPart } from '../part/records.tsx'
 import { Card, Facts, Fold } from '../part/section.tsx'
 import { ChainText, Code, Folded, isRaw, rawText } from '../part/text.tsx'
 
@@ -32,9 +32,9 @@ const MAX_CODE = 16_384
 /** The contract's answer. An id without a deployed contract to which tokens were sent redirects to its balances. */
 async function askContractDetail(visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Redirect> {
   const detail = visit.ask(getContractDetail, { contract: visit.id })
-  const found = await ifFound(detail)
+  const found = await resolveIfFound(detail)
   if (found !== undefined) return found
-  const owner = await ifFound(visit.ask(getAccountBalance, { account: visit.id }))
+  const owner = await resolveIfFound(visit.ask(getAccountBalance, { account: visit.id }))
   // The failure of the contract's call explains why there is none.
   return owner === undefined ? detail : { to: formatPagePath('account', owner.name) }
 }
@@ -53,18 +53,18 @@ export const contractPage: Page = {
     const { contract_id: contract } = detail
     const code = await visit.ask(getContractCode, { contract })
     if (isRaw(visit) && code.code !== '') return rawText(contract, code.code, 'plain')
-    const filters = fieldsGiven(visit, CONTRACT_FIELDS)
+    const filters = readGivenFields(visit, CONTRACT_FIELDS)
     const { action_name } = filters
     const [{ abis }, records, activity, held] = await Promise.all([
       visit.ask(getContractAbi, { contract }),
-      visit.ask(getContractTx, { contract, ...filters, ...partGiven(visit) }),
+      visit.ask(getContractTx, { contract, ...filters, ...readGivenPart(visit) }),
       // It counts the records of one action or of all, and would contradict any other selection.
       isNarrowed(visit, OTHER_FILTERS)
         ? undefined
         : visit.ask(getContractActivity, { contract, ...(action_name === undefined ? {} : { action_name }) }),
-      ifFound(visit.ask(getTokenList, { account: contract })),
+      resolveIfFound(visit.ask(getTokenList, { account: contract })),
     ])
-    const name = visible(contract)
+    const name = showInvisible(contract)
     const kind = say({ en: 'Contract', zh: '合约' })
     return {
       title: `${kind} ${formatTitle(visit, contract)}`,
@@ -150,7 +150,7 @@ function About({ visit, detail, code, isHolding }: AboutProps): Html {
           visit.storage !== undefined && [
             'Storage',
             '存储',
-            <a href={toHref(visit, pathOfStorage(detail.contract_id))} safe>
+            <a href={toHref(visit, formatStoragePath(detail.contract_id))} safe>
               {say({ en: 'Read values by key →', zh: '按键读取 →' })}
             </a>,
           ],
@@ -196,7 +196,7 @@ function Abi({ visit, contract, abis, code }: AbiProps): Html {
   const { say } = visit
   const known = parseParameterNames(code.code)
   const listArguments = (name: string, types: readonly string[]): string =>
-    typed(types, nameArguments({ contract, action_name: name }, { types, names: known.get(name) ?? [] }))
+    formatTypes(types, nameArguments({ contract, action_name: name }, { types, names: known.get(name) ?? [] }))
   return (
     <Fold
       visit={visit}
@@ -244,7 +244,7 @@ const ActionName = ({ visit, name }: Props<{ name: string }>): Html => (
 )
 
 /** The arguments with their types, such as `from: string, amount: string`, or only the types. */
-const typed = (types: readonly string[], names: readonly string[]): string =>
+const formatTypes = (types: readonly string[], names: readonly string[]): string =>
   types
     .slice(0, MAX)
     .map((type, at) => [names[at], type].flatMap(word => (word === undefined ? [] : [cutWord(word)])).join(': '))

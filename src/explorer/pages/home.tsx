@@ -4,7 +4,7 @@ import { getBlockList } from '#actions/get-block.ts'
 import { getDailyStatistics, getOverview } from '#actions/get-overview.ts'
 import { getTransactionList } from '#actions/get-transaction.ts'
 import { toIso } from '#chain/time.ts'
-import { counted, grouped, ownTransactions } from '../format/amount.ts'
+import { countOwnTransactions, formatCount, formatGrouped } from '../format/amount.ts'
 import { chainDays, type Daily, toDailySeries } from '../format/period.ts'
 import { toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
@@ -79,7 +79,7 @@ function computeRate(blocks: readonly Made[]): string | undefined {
   if (seconds <= 0) return undefined
   const made = blocks
     .slice(0, -1)
-    .reduce((sum, { number, tx_count }) => sum + ownTransactions(Number(number), tx_count), 0)
+    .reduce((sum, { number, tx_count }) => sum + countOwnTransactions(Number(number), tx_count), 0)
   return (made / seconds).toFixed(1)
 }
 
@@ -89,7 +89,7 @@ function listFacts(visit: Visit, overview: Overview, tps: string | undefined): r
   const { say, at } = visit
   const { usd_price } = overview
   const ahead = BigInt(overview.head_block) - BigInt(at.height)
-  const blocks = grouped(String(ahead))
+  const blocks = formatGrouped(String(ahead))
   return [
     [
       'Irreversible block',
@@ -110,7 +110,7 @@ function listFacts(visit: Visit, overview: Overview, tps: string | undefined): r
       ) : (
         <span class="stack">
           <Count value={overview.head_block} />
-          <small safe>{say({ en: `${counted(String(ahead), 'block')} ahead`, zh: `领先 ${blocks} 个区块` })}</small>
+          <small safe>{say({ en: `${formatCount(String(ahead), 'block')} ahead`, zh: `领先 ${blocks} 个区块` })}</small>
         </span>
       ),
     ],

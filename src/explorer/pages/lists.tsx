@@ -7,7 +7,7 @@ import { getBaseTokenList } from '#actions/get-token.ts'
 import { getTransactionList } from '#actions/get-transaction.ts'
 import { blockFile, collectionFile, contractFile, tokenFile, transactionFile } from '../download/downloads.ts'
 import { publishedMovements } from '../find/movements.ts'
-import { counted, grouped } from '../format/amount.ts'
+import { formatCount, formatGrouped } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { Ago, Count } from '../part/amount.tsx'
 import { listPage, pageGiven } from '../part/list.tsx'
@@ -22,8 +22,8 @@ export const blocksPage: Page = {
     return listPage(visit, {
       title: { en: 'Blocks', zh: '区块' },
       lead: {
-        en: `${counted(total, 'block')}, newest first.`,
-        zh: `共 ${grouped(String(total))} 个区块，最新的在前。`,
+        en: `${formatCount(total, 'block')}, newest first.`,
+        zh: `共 ${formatGrouped(String(total))} 个区块，最新的在前。`,
       },
       total,
       file: blockFile,
@@ -44,8 +44,8 @@ export const transactionsPage: Page = {
     return listPage(visit, {
       title: { en: 'Transactions', zh: '交易' },
       lead: {
-        en: `${counted(total, 'transaction')}, newest first.`,
-        zh: `共 ${grouped(String(total))} 笔交易，最新的在前。`,
+        en: `${formatCount(total, 'transaction')}, newest first.`,
+        zh: `共 ${formatGrouped(String(total))} 笔交易，最新的在前。`,
       },
       total,
       file: transactionFile,
@@ -62,11 +62,11 @@ export const tokensPage: Page = {
     return listPage(visit, {
       title: { en: 'Tokens', zh: '代币' },
       lead: {
-        en: `${counted(total, 'token')}, most holders first.`,
-        zh: `共 ${grouped(String(total))} 种代币，按持有者数降序。`,
+        en: `${formatCount(total, 'token')}, most holders first.`,
+        zh: `共 ${formatGrouped(String(total))} 种代币，按持有者数降序。`,
       },
       description: {
-        en: `${counted(total, 'token')} of the IOST chain with holders, issuers and supplies.`,
+        en: `${formatCount(total, 'token')} of the IOST chain with holders, issuers and supplies.`,
         zh: `IOST 链上的全部 ${total} 种代币：持有者数、发行者与供应量。`,
       },
       total,
@@ -92,11 +92,11 @@ export const collectionsPage: Page = {
     return listPage(visit, {
       title: { en: 'NFT collections', zh: 'NFT 合集' },
       lead: {
-        en: `${counted(total, 'collection')}, most NFTs first.`,
-        zh: `共 ${grouped(String(total))} 个合集，按已发行的 NFT 数量降序。`,
+        en: `${formatCount(total, 'collection')}, most NFTs first.`,
+        zh: `共 ${formatGrouped(String(total))} 个合集，按已发行的 NFT 数量降序。`,
       },
       description: {
-        en: `${counted(total, 'NFT collection')} of the IOST chain with issuers, NFTs and owners.`,
+        en: `${formatCount(total, 'NFT collection')} of the IOST chain with issuers, NFTs and owners.`,
         zh: `IOST 链上的全部 ${total} 个 NFT 合集：发行者、NFT 数量与持有者数。`,
       },
       total,
@@ -121,8 +121,8 @@ export const contractsPage: Page = {
     return listPage(visit, {
       title: { en: 'Contracts', zh: '合约' },
       lead: {
-        en: `${counted(total, 'contract')}, newest first. Those whose id ends in .iost are system contracts.`,
-        zh: `共 ${grouped(String(total))} 个合约，最新的在前；ID 以 .iost 结尾的是系统合约。`,
+        en: `${formatCount(total, 'contract')}, newest first. Those whose id ends in .iost are system contracts.`,
+        zh: `共 ${formatGrouped(String(total))} 个合约，最新的在前；ID 以 .iost 结尾的是系统合约。`,
       },
       total,
       file: contractFile,

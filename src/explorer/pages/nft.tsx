@@ -8,9 +8,9 @@ import {
   getNftHistory,
 } from '#actions/get-nft.ts'
 import { collectionOwnerFile } from '../download/downloads.ts'
-import { counted } from '../format/amount.ts'
-import { visible } from '../format/text.ts'
-import { formatPagePath, isNarrowed, pathOfNft } from '../links.ts'
+import { formatCount } from '../format/amount.ts'
+import { showInvisible } from '../format/text.ts'
+import { formatNftPath, formatPagePath, isNarrowed } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Count } from '../part/amount.tsx'
 import { ListCard, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
@@ -30,12 +30,12 @@ export const collectionPage: Page = {
     const { say, id: collection } = visit
     const isOfOwners = visit.query.has('owners')
     const detail = await visit.ask(getCollectionDetail, { collection })
-    const name = visible(detail.collection)
+    const name = showInvisible(detail.collection)
     return {
       path: formatPagePath('nft', detail.collection),
       title: say({ en: `NFT collection ${name}`, zh: `NFT 合集 ${name}` }),
       description: say({
-        en: `NFT collection ${name} on IOST: ${counted(detail.issued, 'NFT')} of ${counted(detail.owner_count, 'owner')}, issuer and maximum supply.`,
+        en: `NFT collection ${name} on IOST: ${formatCount(detail.issued, 'NFT')} of ${formatCount(detail.owner_count, 'owner')}, issuer and maximum supply.`,
         zh: `IOST 上的 NFT 合集 ${name}：${detail.issued} 个 NFT 与 ${detail.owner_count} 个持有者，发行者与最大供应量。`,
       }),
       isMinor: isOfOwners || isNarrowed(visit, ['page']),
@@ -128,14 +128,14 @@ export const nftPage: Page = {
     const { say } = visit
     const given = { collection: visit.id, token_id: visit.part }
     const detail = await visit.ask(getNftDetail, given)
-    const name = visible(`${detail.collection} #${detail.token_id}`)
+    const name = showInvisible(`${detail.collection} #${detail.token_id}`)
     const title = say({ en: `NFT ${name}`, zh: `NFT 详情：${name}` })
     // The metadata may be hostile, so it is only served as plain text.
     if (isRaw(visit)) return rawText(title, detail.metadata, 'plain')
     const { movements, total } = await visit.ask(getNftHistory, { ...given, ...pageGiven(visit) })
     return {
       title,
-      path: pathOfNft(detail.collection, detail.token_id),
+      path: formatNftPath(detail.collection, detail.token_id),
       description: say({
         en: `NFT ${name} on IOST: owner, metadata, and each of its movements.`,
         zh: `IOST 上的 NFT ${name}：持有者、元数据与全部转移记录。`,

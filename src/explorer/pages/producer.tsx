@@ -12,11 +12,11 @@ import {
   getProducerVotes,
 } from '#actions/get-producer.ts'
 import { voterFile } from '../download/downloads.ts'
-import { ifFound } from '../find/known.ts'
+import { resolveIfFound } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
-import { counted, formatPercent, sumDecimals } from '../format/amount.ts'
+import { formatCount, formatPercent, sumDecimals } from '../format/amount.ts'
 import { hasDaysOfReturn, profileText } from '../format/state.ts'
-import { visible } from '../format/text.ts'
+import { showInvisible } from '../format/text.ts'
 import { formatPagePath, isNarrowed } from '../links.ts'
 import type { Html, Page, PageContent, Props, Visit } from '../page.ts'
 import { Amount, Change, Count, None, When } from '../part/amount.tsx'
@@ -26,7 +26,7 @@ import {
   ProducerStatus,
   type RewardHistory,
   RewardsOverTime,
-  rewardsSince,
+  readRewardHistory,
   type VoteDays,
   VotesByDay,
 } from '../part/producer.tsx'
@@ -39,24 +39,24 @@ export const producerPage: Page = {
   path: '/producer/{id}',
   show: async visit => {
     const { say, lang, id: producer } = visit
-    const detail = await ifFound(visit.ask(getProducerDetail, { producer }))
+    const detail = await resolveIfFound(visit.ask(getProducerDetail, { producer }))
     if (detail === undefined) return formerProducer(visit)
     const [{ all_votes }, { days }, { voters: largest, total }, voting, rewards, assets] = await Promise.all([
       visit.ask(getOverview),
       visit.ask(getProducerVotes, { producer }),
       visit.ask(getProducerVoter, { producer, page: '1', size: String(MAX_BANDED) }),
       askVoters(visit),
-      rewardsSince(visit, detail.account),
+      readRewardHistory(visit, detail.account),
       visit.ask(getAccountAssets, { account: detail.account }),
     ])
     const alias = profileText(lang, detail.alias, detail.alias_en)
     const kind = say({ en: 'Producer', zh: '生产者' })
-    const name = visible(detail.account)
+    const name = showInvisible(detail.account)
     return {
       title: `${kind} ${formatTitle(visit, detail.account)}`,
       path: formatPagePath('producer', detail.account),
       description: say({
-        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${counted(total, 'voter')}, rewards and blocks made.`,
+        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${formatCount(total, 'voter')}, rewards and blocks made.`,
         zh: `IOST 生产者 ${name}：排名第 ${detail.ranking}，票数、${total} 个投票者、奖励与出块数。`,
       }),
       isMinor: isNarrowed(visit, ['page']),
@@ -219,7 +219,9 @@ function Texts({ visit, detail }: DetailProps): Html {
         visit={visit}
         facts={[
           ...shown.map(([en, zh, text]) => [en, zh, <ChainText visit={visit} text={text} isProse />] as const),
-          ...media.map(([name, url]) => [visible(name), visible(name), <ExternalLink url={url} />] as const),
+          ...media.map(
+            ([name, url]) => [showInvisible(name), showInvisible(name), <ExternalLink url={url} />] as const,
+          ),
         ]}
       />
     </Card>
@@ -237,12 +239,12 @@ async function formerProducer(visit: Visit): Promise<PageContent> {
     askVoters(visit),
     visit.ask(getAccountAssets, { account: producer }),
   ])
-  const name = visible(former.account)
+  const name = showInvisible(former.account)
   return {
     path: formatPagePath('producer', former.account),
     title: say({ en: `Former producer ${name}`, zh: `前生产者 ${name}` }),
     description: say({
-      en: `Former IOST block producer ${name}: when it was unregistered, and its ${counted(voting.total, 'voter')}.`,
+      en: `Former IOST block producer ${name}: when it was unregistered, and its ${formatCount(voting.total, 'voter')}.`,
       zh: `IOST 前生产者 ${name}：注销时间与 ${voting.total} 个投票者。`,
     }),
     isMinor: isNarrowed(visit, ['page']),

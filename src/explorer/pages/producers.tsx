@@ -4,14 +4,14 @@ import type { Text } from '#actions/define.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer.ts'
 import { producerFile } from '../download/downloads.ts'
-import { countDecimals, counted, sortByDecimal } from '../format/amount.ts'
+import { countDecimals, formatCount, sortByDecimal } from '../format/amount.ts'
 import { APPROVED, profileText } from '../format/state.ts'
-import { cut, visible } from '../format/text.ts'
+import { cut, showInvisible } from '../format/text.ts'
 import { isNarrowed, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Amount, Change, Count, None } from '../part/amount.tsx'
 import { Files } from '../part/files.tsx'
-import { type Column, lastInstead, Pager, pageGiven, pathOfPage, Rows, selectPageRows } from '../part/list.tsx'
+import { type Column, findLastPage, formatListPath, Pager, pageGiven, Rows, selectPageRows } from '../part/list.tsx'
 import { Name } from '../part/name.tsx'
 import { ProducerStatus } from '../part/producer.tsx'
 import { Figures, Note } from '../part/section.tsx'
@@ -24,8 +24,8 @@ export const producersPage: Page = {
     const { say } = visit
     const [{ all_votes }, all] = await Promise.all([visit.ask(getOverview), allProducers(visit)])
     const total = all.length
-    const last = lastInstead(visit, pageGiven(visit), { total })
-    if (last !== undefined) return { to: pathOfPage(visit, last) }
+    const last = findLastPage(visit, pageGiven(visit), { total })
+    if (last !== undefined) return { to: formatListPath(visit, last) }
     const { figure } = selectOrder(visit)
     const producers = selectPageRows(visit, figure === undefined ? all : sortByDecimal(all, figure))
     const approved = all.filter(({ status }) => status === APPROVED).length
@@ -33,7 +33,7 @@ export const producersPage: Page = {
     return {
       title,
       description: say({
-        en: `The ${counted(total, 'block producer')} of IOST by rank, with votes, blocks made and location.`,
+        en: `The ${formatCount(total, 'block producer')} of IOST by rank, with votes, blocks made and location.`,
         zh: `IOST 的 ${total} 个生产者（出块节点）：排名、票数、出块数与地区。`,
       }),
       isMinor: isNarrowed(visit, ['page', 'by']),
@@ -197,7 +197,7 @@ function Known({ visit, row }: CellProps): Html {
   return (
     <span class="stack">
       <Name visit={visit} kind="producer" id={row.account} />
-      {alias !== '' && <small safe>{visible(alias)}</small>}
+      {alias !== '' && <small safe>{showInvisible(alias)}</small>}
     </span>
   )
 }

@@ -2,9 +2,9 @@
 
 import type { Text } from '#actions/define.ts'
 import { MAX_OF_KIND } from '#actions/search.ts'
-import { askFacts, matchesMeant } from '../find/search.ts'
+import { askFacts, findMatches } from '../find/search.ts'
 import { getMatchKind } from '../format/state.ts'
-import { visible } from '../format/text.ts'
+import { showInvisible } from '../format/text.ts'
 import { formatPagePath, toHref } from '../links.ts'
 import type { Page, Visit } from '../page.ts'
 import { FactText, LastBlock, MatchRows, SEARCHED_FORMS } from '../part/match.tsx'
@@ -22,7 +22,7 @@ export const searchPage: Page = {
   show: async (visit: Visit) => {
     const { say, query } = visit
     const text = (query.get('text') ?? '').trim()
-    const matches = await matchesMeant(visit, text)
+    const matches = await findMatches(visit, text)
     const exact = matches.filter(match => match.exact)
     const [only] = exact
     if (only !== undefined && exact.length === 1) return { to: formatPagePath(getMatchKind(only.type).kind, only.id) }
@@ -55,7 +55,7 @@ export const suggestPage: Page = {
   path: '/suggest',
   show: async visit => {
     const text = (visit.query.get('text') ?? '').trim()
-    const matches = (await matchesMeant(visit, text)).slice(0, MAX_SUGGESTIONS)
+    const matches = (await findMatches(visit, text)).slice(0, MAX_SUGGESTIONS)
     const facts = await askFacts(visit, matches)
     return {
       title: '',
@@ -65,7 +65,7 @@ export const suggestPage: Page = {
           {matches.map((match, at) => (
             <li data-to={toHref(visit, formatPagePath(getMatchKind(match.type).kind, match.id))}>
               <span>
-                <bdi safe>{visible(match.id)}</bdi>
+                <bdi safe>{showInvisible(match.id)}</bdi>
                 <Label visit={visit} id={match.id} />
               </span>{' '}
               <small>

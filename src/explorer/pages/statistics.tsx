@@ -4,8 +4,8 @@ import type { Text } from '#actions/define.ts'
 import { getDailyStatistics } from '#actions/get-overview.ts'
 import { Failure } from '#failure/failure.ts'
 import { PERIOD_FIELDS } from '../format/field.ts'
-import { chainDays, type Daily, daysGiven, FIGURES, parsePeriod, toDailySeries } from '../format/period.ts'
-import { visible } from '../format/text.ts'
+import { chainDays, type Daily, FIGURES, parsePeriod, readGivenDays, toDailySeries } from '../format/period.ts'
+import { showInvisible } from '../format/text.ts'
 import { isNarrowed, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Count, Day } from '../part/amount.tsx'
@@ -22,7 +22,7 @@ export const statisticsPage: Page = {
   show: async visit => {
     const { say } = visit
     const period = parsePeriod(visit)
-    const days = chainDays((await visit.ask(getDailyStatistics, daysGiven(visit))).days)
+    const days = chainDays((await visit.ask(getDailyStatistics, readGivenDays(visit))).days)
     const title = say({ en: 'Statistics', zh: '统计' })
     return {
       title,
@@ -38,7 +38,11 @@ export const statisticsPage: Page = {
           <section class="card">
             <PeriodBar visit={visit} period={period} days={days} />
           </section>
-          {days.length === 0 ? <Note visit={visit} text={noDays(visit)} /> : <Plots visit={visit} days={days} />}
+          {days.length === 0 ? (
+            <Note visit={visit} text={describeNoDays(visit)} />
+          ) : (
+            <Plots visit={visit} days={days} />
+          )}
         </>
       ),
     }
@@ -46,7 +50,7 @@ export const statisticsPage: Page = {
 }
 
 /** The message that no days match. Later days may exist on the chain and not be loaded yet. */
-const noDays = ({ at: { height } }: Pick<Visit, 'at'>): Text => ({
+const describeNoDays = ({ at: { height } }: Pick<Visit, 'at'>): Text => ({
   en: `No block up to ${height} is of these days.`,
   zh: `截至区块 ${height}，这些日期没有区块。`,
 })
@@ -119,7 +123,7 @@ function DayRows({
       visit={visit}
       total={days.length}
       rows={selectPageRows(visit, days.toReversed())}
-      none={noDays(visit)}
+      none={describeNoDays(visit)}
       columns={[
         ['Day (UTC)', '日期（UTC）', day => <Day visit={visit} day={day} />],
         ['', '', day => <Bar part={String(day[name])} whole={most} />, 'wide'],
@@ -142,11 +146,11 @@ export const statisticPage: Page = {
     const { say } = visit
     const figure = FIGURES.find(({ name }) => name === visit.id)
     if (figure === undefined)
-      throw new Failure('not_found', `There is no daily figure '${visible(visit.id).slice(0, 64)}'.`, {
-        zh: `没有名为 '${visible(visit.id).slice(0, 64)}' 的每日统计。`,
+      throw new Failure('not_found', `There is no daily figure '${showInvisible(visit.id).slice(0, 64)}'.`, {
+        zh: `没有名为 '${showInvisible(visit.id).slice(0, 64)}' 的每日统计。`,
       })
     const period = parsePeriod(visit)
-    const days = chainDays((await visit.ask(getDailyStatistics, daysGiven(visit))).days)
+    const days = chainDays((await visit.ask(getDailyStatistics, readGivenDays(visit))).days)
     const series = toDailySeries(days, figure.name)
     const title = say(figure.title)
     return {

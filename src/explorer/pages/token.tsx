@@ -5,11 +5,11 @@ import { getSupplyHistory, getTokenDetail, getTokenHolder, getTokenTx } from '#a
 import { DAYS_DEFAULT } from '#actions/request/range.ts'
 import { formatDate, toDay } from '#chain/time.ts'
 import { holderFile, tokenMovements } from '../download/downloads.ts'
-import { counted, grouped } from '../format/amount.ts'
-import { fieldsGiven, listFieldNames, TOKEN_FIELDS } from '../format/field.ts'
-import { dayOfIso, named, type Steps, stepsSince } from '../format/period.ts'
+import { formatCount, formatGrouped } from '../format/amount.ts'
+import { listFieldNames, readGivenFields, TOKEN_FIELDS } from '../format/field.ts'
+import { nameSteps, parseIsoDay, type Steps, selectStepsSince } from '../format/period.ts'
 import { describeTransferability } from '../format/state.ts'
-import { visible } from '../format/text.ts'
+import { showInvisible } from '../format/text.ts'
 import { formatPagePath, isNarrowed, PAGING, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
@@ -18,7 +18,7 @@ import { Filters } from '../part/form.tsx'
 import { alignNumbers, ListCard, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
 import { Heading, Made, Owner } from '../part/name.tsx'
 import { LevelPlot, OverTime, Plot } from '../part/plot.tsx'
-import { partGiven, RecordList } from '../part/records.tsx'
+import { RecordList, readGivenPart } from '../part/records.tsx'
 import { Card, Facts, Note, Tabs } from '../part/section.tsx'
 import { Concentration, Largest, MAX_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
@@ -38,14 +38,14 @@ export const tokenPage: Page = {
       visit.ask(getTokenDetail, { token }),
       visit.ask(getTokenHolder, { token, page: '1', size: String(MAX_BANDED) }),
     ])
-    const name = visible(detail.symbol)
-    const [supply, most] = [grouped(detail.current_supply), grouped(detail.total_supply)]
+    const name = showInvisible(detail.symbol)
+    const [supply, most] = [formatGrouped(detail.current_supply), formatGrouped(detail.total_supply)]
     return {
       path: formatPagePath('token', detail.symbol),
       title: say({ en: `Token ${name}`, zh: `代币 ${name}` }),
       description: say({
-        en: `Token ${name} on IOST: supply ${supply} of at most ${most}, ${counted(detail.holder_count, 'holder')}.`,
-        zh: `IOST 代币 ${name}：供应量 ${supply}，上限 ${most}，${grouped(String(detail.holder_count))} 个持有者。`,
+        en: `Token ${name} on IOST: supply ${supply} of at most ${most}, ${formatCount(detail.holder_count, 'holder')}.`,
+        zh: `IOST 代币 ${name}：供应量 ${supply}，上限 ${most}，${formatGrouped(String(detail.holder_count))} 个持有者。`,
       }),
       isMinor: isOfList,
       body: (
@@ -150,8 +150,8 @@ const RECORDED = ['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => 
 
 async function Movements({ visit }: { readonly visit: Visit }): Promise<string> {
   const { id: token } = visit
-  const filters = fieldsGiven(visit, TOKEN_FIELDS)
-  const found = await visit.ask(getTokenTx, { token, ...filters, ...partGiven(visit) })
+  const filters = readGivenFields(visit, TOKEN_FIELDS)
+  const found = await visit.ask(getTokenTx, { token, ...filters, ...readGivenPart(visit) })
   return (
     <Card visit={visit} id="movements" title={{ en: 'Movements, newest first', zh: '变动记录（最新的在前）' }}>
       <Filters visit={visit} fields={TOKEN_FIELDS} choices={{ func_name: { choices: RECORDED } }} />
@@ -162,7 +162,7 @@ async function Movements({ visit }: { readonly visit: Visit }): Promise<string> 
 
 async function Holders({ visit, supply }: Props<{ supply: string }>): Promise<string> {
   const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
-  const unit = visible(visit.id)
+  const unit = showInvisible(visit.id)
   return (
     <ListCard
       visit={visit}
@@ -199,18 +199,18 @@ type TokenHistory = {
 }
 
 /** The history of a token; undefined: it was created today, so that each plot would have only one point. */
-async function tokenSince(visit: Visit, token: string, created: string): Promise<TokenHistory | undefined> {
-  const steps = stepsSince(visit, created)
+async function readTokenHistory(visit: Visit, token: string, created: string): Promise<TokenHistory | undefined> {
+  const steps = selectStepsSince(visit, created)
   const { step, start_date } = steps
   const today = toDay(visit.at.time)
   if (start_date === formatDate(today)) return undefined
-  const lately = formatDate(Math.max(today - DAYS_DEFAULT + 1, dayOfIso(created)))
+  const lately = formatDate(Math.max(today - DAYS_DEFAULT + 1, parseIsoDay(created)))
   const [history, daily] = await Promise.all([
     visit.ask(getSupplyHistory, { token, step, start_date }),
     visit.ask(getDailyStatistics, { token, start_date: lately }),
   ])
   const days = daily.days.flatMap(day => ('volume' in day ? [day] : []))
-  return { steps, rows: named(step, history.steps), days }
+  return { steps, rows: nameSteps(step, history.steps), days }
 }
 
 type TokenProps = {
@@ -224,7 +224,7 @@ type TokenProps = {
  * of a token.
  */
 async function TokenOverTime({ visit, created }: TokenProps): Promise<string> {
-  const history = await tokenSince(visit, visit.id, created)
+  const history = await readTokenHistory(visit, visit.id, created)
   if (history === undefined) return ''
   return (
     <div class="pair">
@@ -235,7 +235,7 @@ async function TokenOverTime({ visit, created }: TokenProps): Promise<string> {
 }
 
 function SupplyAndHolders({ visit, history: { steps, rows } }: Props<{ history: TokenHistory }>): Html {
-  const unit = visible(visit.id)
+  const unit = showInvisible(visit.id)
   return (
     <Card visit={visit} id="supply" title={{ en: 'Supply and holders over time', zh: '供应量与持有者走势' }}>
       <OverTime
@@ -253,7 +253,7 @@ function SupplyAndHolders({ visit, history: { steps, rows } }: Props<{ history: 
 }
 
 function TransfersByDay({ visit, history: { days } }: Props<{ history: TokenHistory }>): Html {
-  const unit = visible(visit.id)
+  const unit = showInvisible(visit.id)
   return (
     <Card visit={visit} id="transfers" title={{ en: 'Transfers per day', zh: '每日转账' }}>
       {days.every(day => day.transfers === 0) ? (

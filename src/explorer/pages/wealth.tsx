@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { getOverview, getWealthList, NOT_CIRCULATING } from '#actions/get-overview.ts'
 import { wealthFile } from '../download/downloads.ts'
-import { counted } from '../format/amount.ts'
+import { formatCount } from '../format/amount.ts'
 import type { Html, Page, Props } from '../page.ts'
 import { Amount, Count, None } from '../part/amount.tsx'
 import { alignNumbers, listPage, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
@@ -21,7 +21,7 @@ export const wealthPage: Page = {
     return listPage(visit, {
       title: { en: 'IOST rich list', zh: 'IOST 财富榜' },
       description: {
-        en: `The ${counted(total, 'owner')} of IOST by what they have in all: available, voted and frozen.`,
+        en: `The ${formatCount(total, 'owner')} of IOST by what they have in all: available, voted and frozen.`,
         zh: `全部 ${total} 个 IOST 持有者，按总额（可用、投票与冻结）排列。`,
       },
       lead: {

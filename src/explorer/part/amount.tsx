@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
-import { grouped, isLong, signed, splitNumber } from '../format/amount.ts'
-import { visible } from '../format/text.ts'
-import { absolute, isOld, relative } from '../format/time.ts'
+import { formatGrouped, formatSigned, isLong, splitNumber } from '../format/amount.ts'
+import { showInvisible } from '../format/text.ts'
+import { formatAge, formatTime, isOld } from '../format/time.ts'
 import { formatPagePath, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 
@@ -16,12 +16,12 @@ type CountProps = {
 
 /** A number with thousands separators. The exact digits are in the title, where they differ, and are copied. */
 export const Count = ({ value, decimals }: CountProps): Html => (
-  <Digits text={String(value)} shown={grouped(String(value))} decimals={decimals} />
+  <Digits text={String(value)} shown={formatGrouped(String(value))} decimals={decimals} />
 )
 
 /** A change. Sign and colour distinguish a gain from a loss. */
 export function Change({ value, decimals }: { readonly value: string; readonly decimals?: number }): Html {
-  const shown = signed(value)
+  const shown = formatSigned(value)
   return (
     <span class={shown.startsWith('+') ? 'good' : shown.startsWith('−') ? 'bad' : 'none'}>
       <Digits text={value} shown={shown} decimals={decimals} />
@@ -38,22 +38,22 @@ type DigitsProps = {
 /** A formatted number. The decimals of a large one are less prominent. */
 function Digits({ text, shown, decimals }: DigitsProps): Html {
   const { whole, fraction } = splitNumber(shown)
-  const exact = visible(text)
-  const title = exact === visible(shown) ? undefined : exact
+  const exact = showInvisible(text)
+  const title = exact === showInvisible(shown) ? undefined : exact
   const pad = decimals === undefined ? '' : '.'.padEnd(decimals + 1, '0').slice(fraction.length)
   const isMinor = fraction !== '' && isLong(whole)
   if (!isMinor && pad.length < '.0'.length)
     return (
       <data value={text} title={title} safe>
-        {visible(shown)}
+        {showInvisible(shown)}
       </data>
     )
   return (
     <data value={text} title={title}>
-      <span safe>{visible(isMinor ? whole : shown)}</span>
+      <span safe>{showInvisible(isMinor ? whole : shown)}</span>
       {isMinor && (
         <span class="minor" safe>
-          {visible(fraction)}
+          {showInvisible(fraction)}
         </span>
       )}
       {pad !== '' && <span class="pad" data-pad={pad}></span>}
@@ -64,7 +64,7 @@ function Digits({ text, shown, decimals }: DigitsProps): Html {
 /** A number made by this service, such as a rank: it has no more exact value on the chain. */
 export const Place = ({ value }: { readonly value: string | number }): Html => (
   <span class="number" safe>
-    {grouped(String(value))}
+    {formatGrouped(String(value))}
   </span>
 )
 
@@ -75,10 +75,10 @@ const LONGEST = 16
 
 /** An amount with a link to its token. */
 export const Amount = ({ visit, token, ...count }: AmountProps): Html => (
-  <span class={grouped(String(count.value)).length > LONGEST ? 'amount long' : 'amount'}>
+  <span class={formatGrouped(String(count.value)).length > LONGEST ? 'amount long' : 'amount'}>
     <Count {...count} />{' '}
     <a class="sign" href={toHref(visit, formatPagePath('token', token))}>
-      <bdi safe>{visible(token)}</bdi>
+      <bdi safe>{showInvisible(token)}</bdi>
     </a>
   </span>
 )
@@ -89,18 +89,18 @@ type TimeProps = Props<{ iso: string }>
 export const Ago = ({ visit, iso }: TimeProps): Html =>
   isOld(iso, visit.now) ? (
     <time class="ago day" datetime={iso} safe>
-      {absolute(iso)}
+      {formatTime(iso)}
     </time>
   ) : (
-    <time class="ago" datetime={iso} title={`${absolute(iso)} UTC`} safe>
-      {relative(iso, visit.now, visit.lang)}
+    <time class="ago" datetime={iso} title={`${formatTime(iso)} UTC`} safe>
+      {formatAge(iso, visit.now, visit.lang)}
     </time>
   )
 
 /** A time without its age. */
 export const At = ({ iso }: Pick<TimeProps, 'iso'>): Html => (
   <time class="at" datetime={iso} safe>
-    {`${absolute(iso)} UTC`}
+    {`${formatTime(iso)} UTC`}
   </time>
 )
 
@@ -126,7 +126,7 @@ export const When = ({ visit, iso }: TimeProps): Html => (
     <small>
       (
       <time class="ago" datetime={iso} safe>
-        {relative(iso, visit.now, visit.lang)}
+        {formatAge(iso, visit.now, visit.lang)}
       </time>
       )
     </small>

@@ -4,10 +4,10 @@ import type { Text } from '#actions/define.ts'
 import { getBalanceHistory } from '#actions/get-balance.ts'
 import { toIso } from '#chain/time.ts'
 import { sumDecimals } from '../format/amount.ts'
-import { named, type Steps, stepsSince } from '../format/period.ts'
-import { visible } from '../format/text.ts'
-import { absolute } from '../format/time.ts'
-import { pathOfBalance, toHref } from '../links.ts'
+import { nameSteps, type Steps, selectStepsSince } from '../format/period.ts'
+import { showInvisible } from '../format/text.ts'
+import { formatTime } from '../format/time.ts'
+import { formatBalancePath, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Change, Count, Place } from './amount.tsx'
 import { FoldedRows } from './list.tsx'
@@ -36,18 +36,18 @@ const isStep = (row: Row): row is BalanceStep => 'closing' in row
  * Time of an owner's first change of a token, ISO-8601 UTC; undefined: there is none. Throws Failure
  * 'not_found' for an unknown owner.
  */
-export async function firstChange(visit: Visit, of: BalanceKey): Promise<string | undefined> {
+export async function findFirstChange(visit: Visit, of: BalanceKey): Promise<string | undefined> {
   const { changes } = await visit.ask(getBalanceHistory, { ...of, sort: 'asc', page: '1', size: '1' })
   return changes.find((row): row is BalanceChange => !isStep(row))?.created_at
 }
 
 /** The balance since the first change, oldest first. */
-export async function balanceSince(visit: Visit, of: BalanceKey, first: string): Promise<BalanceHistory> {
+export async function readBalanceHistory(visit: Visit, of: BalanceKey, first: string): Promise<BalanceHistory> {
   const isYoung = first.slice(0, 'yyyy-mm-dd'.length) === toIso(visit.at.time).slice(0, 'yyyy-mm-dd'.length)
-  const steps = isYoung ? undefined : stepsSince(visit, first)
+  const steps = isYoung ? undefined : selectStepsSince(visit, first)
   const asked = steps ?? { page: '1', size: CHANGES }
   const { changes } = await visit.ask(getBalanceHistory, { ...of, ...asked })
-  if (steps !== undefined) return { steps, rows: named(steps.step, changes.filter(isStep).toReversed()) }
+  if (steps !== undefined) return { steps, rows: nameSteps(steps.step, changes.filter(isStep).toReversed()) }
   return { steps, rows: changes.flatMap(row => (isStep(row) ? [] : [row])).toReversed() }
 }
 
@@ -60,7 +60,7 @@ type BalanceProps = {
 
 /** The balance as a plot, with the exact figures in a collapsed table. */
 export function BalanceOverTime({ visit, history, token, aside = '' }: BalanceProps): Html {
-  const sign = visible(token === 'iost' ? 'IOST' : token)
+  const sign = showInvisible(token === 'iost' ? 'IOST' : token)
   const title = { en: `Balance over time (${sign})`, zh: `余额走势（${sign}）` }
   return (
     <Card visit={visit} id="balance-over-time" title={title} aside={aside}>
@@ -75,7 +75,7 @@ export function BalanceOverTime({ visit, history, token, aside = '' }: BalancePr
 
 /** A link to the page of an owner's balance of a token. */
 export const AllChanges = ({ visit, of }: Props<{ of: BalanceKey }>): Html => (
-  <a href={toHref(visit, pathOfBalance(of.account, of.token))} safe>
+  <a href={toHref(visit, formatBalancePath(of.account, of.token))} safe>
     {visit.say({ en: 'History →', zh: '历史 →' })}
   </a>
 )
@@ -121,7 +121,7 @@ function Changes({ visit, title, rows }: Props<{ title: Text; rows: readonly Bal
       <LevelPlot
         visit={visit}
         title={title}
-        series={rows.map(row => ({ date: absolute(row.created_at), value: sumBalance(row) }))}
+        series={rows.map(row => ({ date: formatTime(row.created_at), value: sumBalance(row) }))}
       />
       <FoldedRows
         visit={visit}

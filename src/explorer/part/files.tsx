@@ -1,9 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/define.ts'
-import { dayOfDate, formatDate, toDay } from '#chain/time.ts'
+import { formatDate, parseDay, toDay } from '#chain/time.ts'
 import { type BoundedCache, boundedCache } from '#store/bounded-cache.ts'
 import { type Download, MAX_ROWS } from '../download/file.ts'
-import { grouped } from '../format/amount.ts'
+import { formatGrouped } from '../format/amount.ts'
 import { getRecentPeriod } from '../format/period.ts'
 import { toHref } from '../links.ts'
 import type { Site, Visit } from '../page.ts'
@@ -42,7 +42,11 @@ export async function Files({ visit, file, id = '', total, hasRows = total !== 0
         </a>
       ) : (
         <span safe>
-          {say(total === null ? uncounted() : beyond(total, periods.length > 0 || file.narrowedBy.includes('from')))}
+          {say(
+            total === null
+              ? describeUncounted()
+              : describeBeyond(total, periods.length > 0 || file.narrowedBy.includes('from')),
+          )}
         </span>
       )}
       {periods.map(period => (
@@ -59,13 +63,13 @@ export async function Files({ visit, file, id = '', total, hasRows = total !== 0
 
 function shownRows(total: number | null): Text {
   if (total === null) return { en: 'All matching rows', zh: '符合条件的全部记录' }
-  const rows = grouped(String(total))
+  const rows = formatGrouped(String(total))
   return { en: total === 1 ? 'This row' : `These ${rows} rows`, zh: `当前列表（${rows} 条）` }
 }
 
 /** `isShorter`: the page offers a shorter period, or its form does. */
-function beyond(total: number, isShorter: boolean): Text {
-  const [rows, most] = [grouped(String(total)), grouped(String(MAX_ROWS))]
+function describeBeyond(total: number, isShorter: boolean): Text {
+  const [rows, most] = [formatGrouped(String(total)), formatGrouped(String(MAX_ROWS))]
   const shorter = isShorter ? { en: 'choose a shorter period, or ', zh: '选择较短的区间，或' } : { en: '', zh: '' }
   return {
     en: `this list has ${rows} rows, and a file at most ${most}; ${shorter.en}use the API with a key.`,
@@ -74,8 +78,8 @@ function beyond(total: number, isShorter: boolean): Text {
 }
 
 /** The rows that pass the filters are only known once all have been searched. */
-function uncounted(): Text {
-  const most = grouped(String(MAX_ROWS))
+function describeUncounted(): Text {
+  const most = formatGrouped(String(MAX_ROWS))
   return {
     en: `the list has too many rows to know whether those that pass the filters fit into a file of ${most}; choose a shorter period, or use the API with a key.`,
     zh: `列表过长，无法确定符合条件的记录是否超过单个文件的上限 ${most} 条；请选择较短的区间，或使用 API key 通过 API 获取。`,
@@ -83,7 +87,7 @@ function uncounted(): Text {
 }
 
 function addDays(date: string, days: number): string {
-  return formatDate(Math.max(0, (dayOfDate(date) ?? 0) + days))
+  return formatDate(Math.max(0, (parseDay(date) ?? 0) + days))
 }
 
 /** A common period: its name, and its first and last day. Without a last day it goes up to the last block. */

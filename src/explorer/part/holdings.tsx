@@ -4,10 +4,10 @@ import type { Text } from '#actions/define.ts'
 import type { getAccountDetail, getTokenList } from '#actions/get-account.ts'
 import { getAccountAssets } from '#actions/get-account.ts'
 import type { getAccountBalance } from '#actions/get-balance.ts'
-import { fromUnits, parseUnits } from '#chain/amount.ts'
-import { computeTotals, firstDue, grouped, sumDecimals } from '../format/amount.ts'
+import { formatUnits, parseUnits } from '#chain/amount.ts'
+import { computeTotals, formatGrouped, selectFirstDue, sumDecimals } from '../format/amount.ts'
 import { formatIso } from '../format/time.ts'
-import { pathOfBalance, toHref } from '../links.ts'
+import { formatBalancePath, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Amount, At, Count, None, Until } from './amount.tsx'
 import { FirstRows, FoldedRows } from './list.tsx'
@@ -101,7 +101,7 @@ type PledgedGas = {
 function sumPledgesOfOthers(account: string, { limit, pledged_info }: PledgedGas): string {
   const all = (parseUnits(limit, IOST_DECIMALS) ?? 0n) / GAS_PER_IOST
   const own = pledged_info.filter(({ pledger }) => pledger === account)
-  return fromUnits(
+  return formatUnits(
     own.reduce((rest, { amount }) => rest - (parseUnits(amount, IOST_DECIMALS) ?? 0n), all),
     IOST_DECIMALS,
   )
@@ -144,7 +144,7 @@ type Earning = {
 }
 
 /** An owner's assets; undefined: it has no votes and was never a producer, so it earns no rewards. */
-export const assetsOfEarner = async (
+export const readEarnerAssets = async (
   visit: Visit,
   account: string,
   { isVoter, producer }: Earning,
@@ -163,7 +163,7 @@ type WithdrawableProps = {
 
 /** Withdrawable rewards, and the frozen amount that becomes available next; empty if there is neither. */
 export function Withdrawable({ visit, frozen, assets }: WithdrawableProps): Html {
-  const [rewards, next] = [rewardFacts(visit, assets), nextFact(visit, frozen)]
+  const [rewards, next] = [rewardFacts(visit, assets), listNextDue(visit, frozen)]
   const facts = [...rewards, ...next]
   if (facts.length === 0) return ''
   const byProducer = assets?.unclaimed.by_producer ?? []
@@ -208,8 +208,8 @@ const Reward = ({ visit, amount }: Props<{ amount: string | null }>): Html =>
   )
 
 /** The frozen amount that becomes available first, with its time. */
-function nextFact(visit: Visit, frozen: FrozenList): readonly Fact[] {
-  const due = firstDue(frozen)
+function listNextDue(visit: Visit, frozen: FrozenList): readonly Fact[] {
+  const due = selectFirstDue(frozen)
   const [next] = due
   if (next === undefined) return []
   return [
@@ -279,7 +279,7 @@ const MAX_TOKENS = 50
 const MAX_OPEN_TOKENS = 6
 
 export function OwnTokens({ visit, account, tokens }: Props<{ account: string; tokens: readonly Owned[] }>): Html {
-  const all = grouped(String(tokens.length))
+  const all = formatGrouped(String(tokens.length))
   return (
     <Fold
       visit={visit}
@@ -312,7 +312,7 @@ export function OwnTokens({ visit, account, tokens }: Props<{ account: string; t
             'Available',
             '可用',
             ({ balance, symbol }) => (
-              <a href={toHref(visit, pathOfBalance(account, symbol))}>
+              <a href={toHref(visit, formatBalancePath(account, symbol))}>
                 <Count value={balance} />
               </a>
             ),
@@ -380,7 +380,7 @@ export function Resources({ visit, detail }: Props<{ detail: AccountDetail }>): 
             '已用 RAM（字节）',
             <Measure
               part={ram.used}
-              whole={sumDecimals([ram.used, positive(ram.available)])}
+              whole={sumDecimals([ram.used, toPositive(ram.available)])}
               tell={percent => say({ en: `${percent} used`, zh: `已用 ${percent}` })}
             >
               <small>
@@ -396,7 +396,7 @@ export function Resources({ visit, detail }: Props<{ detail: AccountDetail }>): 
   )
 }
 
-const positive = (decimal: string): string => (decimal.startsWith('-') ? '0' : decimal)
+const toPositive = (decimal: string): string => (decimal.startsWith('-') ? '0' : decimal)
 
 type MeasureProps = {
   readonly part: string
@@ -414,6 +414,6 @@ const Measure = ({ part, whole, tell, children }: MeasureProps): Html => (
       <Count value={whole} />
       {children as 'safe'}
     </span>
-    <Share part={positive(part)} whole={whole} tell={tell} />
+    <Share part={toPositive(part)} whole={whole} tell={tell} />
   </div>
 )

@@ -2,9 +2,9 @@
 import type { CallParameters } from '#actions/ask.ts'
 import type { ApiAction, Text } from '#actions/define.ts'
 import { LANGUAGE_TAG } from '#actions/request/options.ts'
-import { grouped } from '../format/amount.ts'
-import { oneLine, shortened, visible } from '../format/text.ts'
-import { absolute } from '../format/time.ts'
+import { formatGrouped } from '../format/amount.ts'
+import { shortenName, showInvisible, toOneLine } from '../format/text.ts'
+import { formatTime } from '../format/time.ts'
 import { isListItem, LISTS, toHref } from '../links.ts'
 import type { Html, PageContent, Visit } from '../page.ts'
 import { Document, type Shell } from './document.tsx'
@@ -217,14 +217,14 @@ function groupCalls(calls: readonly PageCall[]): readonly Group[] {
 /** The positions of a part's rows in the whole list, such as `26–50`. */
 function formatRowRange({ page = '', size = '' }: CallParameters): string {
   const last = Number(page) * Number(size)
-  return `${grouped(String(last - Number(size) + 1))}–${grouped(String(last))}`
+  return `${formatGrouped(String(last - Number(size) + 1))}–${formatGrouped(String(last))}`
 }
 
 /** The title of an action, with the subject of the call if the page calls the action for several. */
 function formatGroupName({ action, given }: Group, all: readonly Group[], { say }: Pick<Visit, 'say'>): string {
   const isOne = all.filter(each => each.action === action).length === 1
   const [of = ''] = Object.values(given)
-  return isOne ? say(action.title) : `${say(action.title)} ${shortened(visible(of))}`
+  return isOne ? say(action.title) : `${say(action.title)} ${shortenName(showInvisible(of))}`
 }
 
 /** Maximum length of a title and of a description: more than search engines show. */
@@ -233,11 +233,11 @@ const MAX_DESCRIPTION = 300
 
 export function Layout({ frame, shown }: { readonly frame: Frame; readonly shown: PageContent }): Html {
   const { title: full, description: blurb = full, body, path = frame.path, asOf, isMinor = false } = shown
-  const [title, description] = [oneLine(full, MAX_TITLE), oneLine(blurb, MAX_DESCRIPTION)]
+  const [title, description] = [toOneLine(full, MAX_TITLE), toOneLine(blurb, MAX_DESCRIPTION)]
   return (
     <Document
       shell={frame}
-      other={otherHref(frame)}
+      other={formatOtherHref(frame)}
       sign={<LiveSign frame={frame} />}
       isTimed
       title={`${title} · IOST`}
@@ -263,7 +263,7 @@ export function Layout({ frame, shown }: { readonly frame: Frame; readonly shown
   )
 }
 
-function otherHref({ root, lang, path, query }: Frame): string {
+function formatOtherHref({ root, lang, path, query }: Frame): string {
   const other = lang === 'en' ? 'zh' : 'en'
   const kept = new URLSearchParams(query)
   kept.delete('lang')
@@ -281,8 +281,8 @@ function Foot({ frame, asOf }: { readonly frame: Frame; readonly asOf: Text | un
         <p safe>
           {say(
             asOf ?? {
-              en: `As of irreversible block ${height}, ${absolute(time)} UTC.`,
-              zh: `数据截至不可逆区块 ${height}，${absolute(time)} UTC。`,
+              en: `As of irreversible block ${height}, ${formatTime(time)} UTC.`,
+              zh: `数据截至不可逆区块 ${height}，${formatTime(time)} UTC。`,
             },
           )}
         </p>

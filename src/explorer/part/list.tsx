@@ -2,7 +2,7 @@
 import type { CallParameters } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
 import type { Download } from '../download/file.ts'
-import { countDecimals, counted, grouped } from '../format/amount.ts'
+import { countDecimals, formatCount, formatGrouped } from '../format/amount.ts'
 import { isNarrowed, toHref } from '../links.ts'
 import type { Html, PageContent, Props, Visit } from '../page.ts'
 import { Count, None, Place } from './amount.tsx'
@@ -106,7 +106,7 @@ type MoreProps = {
 /** A note on where to find the rest of a truncated list. */
 export function More({ visit, shown, total, whole, hasFile = false }: MoreProps): Html {
   if (total <= shown) return ''
-  const all = grouped(String(total))
+  const all = formatGrouped(String(total))
   const [en, zh] = [`The first ${shown} of ${all}.`, `共 ${all} 项，此处为前 ${shown} 项`]
   if (whole !== undefined)
     return (
@@ -183,7 +183,7 @@ export function selectPageRows<R>(visit: Pick<Visit, 'query'>, rows: readonly R[
  * its visitors see the end of the list instead of an empty page. undefined: the page exists, or the call is
  * not for the page of the address.
  */
-export function lastInstead(visit: Pick<Visit, 'query'>, given: CallParameters, answer: unknown): number | undefined {
+export function findLastPage(visit: Pick<Visit, 'query'>, given: CallParameters, answer: unknown): number | undefined {
   const isOfAddress = given['page'] === visit.query.get('page') && given['size'] === String(PAGE_SIZE)
   const total = isOfAddress ? (answer as { readonly total?: unknown } | null)?.total : undefined
   if (typeof total !== 'number') return undefined
@@ -192,7 +192,7 @@ export function lastInstead(visit: Pick<Visit, 'query'>, given: CallParameters, 
 }
 
 /** The path of another page of the list, with the other parameters of the address. */
-export function pathOfPage({ path, query }: Pick<Visit, 'path' | 'query'>, page: number): string {
+export function formatListPath({ path, query }: Pick<Visit, 'path' | 'query'>, page: number): string {
   const other = new URLSearchParams(query)
   if (page === 1) other.delete('page')
   else other.set('page', String(page))
@@ -219,7 +219,7 @@ export const RANK_COLUMN: Column<Ranked> = ['Rank', '排名', ({ rank }) => <Pla
 export function Pager({ visit, total }: Props<{ total: number }>): Html {
   const last = countPages(total)
   const page = Math.min(last, parsePageNumber(visit))
-  const to = (number: number): string => toHref(visit, pathOfPage(visit, number))
+  const to = (number: number): string => toHref(visit, formatListPath(visit, number))
   const Step = ({ number, text, rel }: { number: number; text: string; rel?: 'prev' | 'next' }): Html =>
     number < 1 || number > last || number === page ? (
       <span aria-disabled="true" safe>
@@ -272,10 +272,10 @@ const AnyPage = ({ visit, page, last }: Props<{ page: number; last: number }>): 
 )
 
 function formatRowCount({ page, last, total }: Readonly<Record<'page' | 'last' | 'total', number>>): Text {
-  const rows = grouped(String(total))
-  const [at, of] = [grouped(String(page)), grouped(String(last))]
+  const rows = formatGrouped(String(total))
+  const [at, of] = [formatGrouped(String(page)), formatGrouped(String(last))]
   const pages = last === 1 ? { en: '', zh: '' } : { en: `Page ${at} of ${of} · `, zh: `第 ${at} / ${of} 页 · ` }
-  return { en: `${pages.en}${counted(total, 'row')}`, zh: `${pages.zh}共 ${rows} 条` }
+  return { en: `${pages.en}${formatCount(total, 'row')}`, zh: `${pages.zh}共 ${rows} 条` }
 }
 
 type ListProps<R> = Omit<RowsProps<R>, 'visit'> & {

@@ -2,8 +2,8 @@
 import type { Text } from '#actions/define.ts'
 import type { MatchFact, SearchMatch } from '../find/search.ts'
 import { getMatchKind } from '../format/state.ts'
-import { visible } from '../format/text.ts'
-import { absolute } from '../format/time.ts'
+import { showInvisible } from '../format/text.ts'
+import { formatTime } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
 import { Rows } from './list.tsx'
@@ -24,7 +24,7 @@ export function FactText({ visit: { say }, fact, before = '' }: FactTextProps): 
       <>
         <span safe>{before}</span>
         <time datetime={fact.iso} safe>
-          {`${absolute(fact.iso)} UTC`}
+          {`${formatTime(fact.iso)} UTC`}
         </time>
         {fact.isFailed === true && <span safe>{say({ en: ' · failed', zh: ' · 失败' })}</span>}
       </>
@@ -79,7 +79,7 @@ export function MatchRows({ visit, matches, facts = [] }: MatchRowsProps): Html 
           '名称',
           ({ type, id }) => <Name visit={visit} kind={getMatchKind(type).kind} id={id} isWhole isExplained />,
         ],
-        ['Kind', '类型', ({ type }) => <span safe>{visible(say(getMatchKind(type)))}</span>, 'end'],
+        ['Kind', '类型', ({ type }) => <span safe>{showInvisible(say(getMatchKind(type)))}</span>, 'end'],
         rows.some(({ fact }) => fact !== undefined) && [
           'In brief',
           '概况',

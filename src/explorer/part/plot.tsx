@@ -2,8 +2,15 @@
 
 import type { Text } from '#actions/define.ts'
 import type { Step } from '#actions/request/range.ts'
-import { counted, grouped, signed } from '../format/amount.ts'
-import { type Axis, createAxis, datesLabelled, type Extent, extentOfLevels, formatAxisLabels } from '../format/axis.ts'
+import { formatCount, formatGrouped, formatSigned } from '../format/amount.ts'
+import {
+  type Axis,
+  computeLevelExtent,
+  createAxis,
+  type Extent,
+  formatAxisLabels,
+  selectDateLabels,
+} from '../format/axis.ts'
 import { STEP_NAMES, type StepRow } from '../format/period.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Day } from './amount.tsx'
@@ -85,7 +92,7 @@ type Drawn = {
  */
 function drawPlot(
   { visit, title, series, isLarge = false }: PlotProps,
-  { extent, highlight, on = { en: '', zh: '' }, written = grouped, Shape }: Drawn,
+  { extent, highlight, on = { en: '', zh: '' }, written = formatGrouped, Shape }: Drawn,
 ): Html {
   const axis = createAxis(
     extent,
@@ -136,7 +143,7 @@ function drawPlot(
 /** The labels of the time axis. The first and last labels stay within its ends. */
 const Dates = ({ series }: Pick<PlotProps, 'series'>): Html => (
   <svg class="dates" aria-hidden="true">
-    {datesLabelled(series.map(({ date }) => date)).map(({ at, text }) => {
+    {selectDateLabels(series.map(({ date }) => date)).map(({ at, text }) => {
       const middle = ((at + 0.5) / series.length) * 100
       const [x, anchor] = middle > 92 ? [100, 'end'] : middle < 8 ? [0, 'start'] : [Number(middle.toFixed(1)), 'middle']
       return (
@@ -153,7 +160,7 @@ export function Plot(props: PlotProps): Html {
   const [first, ...others] = props.series
   if (first === undefined) return ''
   const most = others.reduce((most, each) => (Number(each.value) > Number(most.value) ? each : most), first)
-  const shown = grouped(most.value)
+  const shown = formatGrouped(most.value)
   return drawPlot(props, {
     extent: { least: 0, most: Number(most.value) },
     highlight: { en: `Highest: ${shown}`, zh: `最高：${shown}` },
@@ -166,9 +173,9 @@ export function Plot(props: PlotProps): Html {
 export function LevelPlot(props: PlotProps): Html {
   const last = props.series.at(-1)
   if (last === undefined) return ''
-  const shown = grouped(last.value)
+  const shown = formatGrouped(last.value)
   return drawPlot(props, {
-    extent: extentOfLevels(props.series.map(({ value }) => Number(value))),
+    extent: computeLevelExtent(props.series.map(({ value }) => Number(value))),
     highlight: { en: `Latest: ${shown}`, zh: `最新：${shown}` },
     Shape: Levels,
   })
@@ -181,14 +188,14 @@ export function ChangePlot(props: PlotProps): Html {
   const extent = { least: Math.min(0, ...values), most: Math.max(0, ...values) }
   const describe = (value: number): string => {
     const found = series[values.indexOf(value)]
-    return value === 0 || found === undefined ? '' : `${signed(found.value)} (${found.date})`
+    return value === 0 || found === undefined ? '' : `${formatSigned(found.value)} (${found.date})`
   }
   const [gain, loss] = [describe(extent.most), describe(extent.least)]
   if (gain === '' && loss === '')
     return (
       <Note
         visit={visit}
-        text={{ en: `No change in ${counted(series.length, 'day')}.`, zh: `${series.length} 天内没有变化。` }}
+        text={{ en: `No change in ${formatCount(series.length, 'day')}.`, zh: `${series.length} 天内没有变化。` }}
       />
     )
   const between = gain === '' || loss === '' ? '' : ' · '
@@ -199,7 +206,7 @@ export function ChangePlot(props: PlotProps): Html {
   return drawPlot(props, {
     extent,
     highlight: { en, zh },
-    written: signed,
+    written: formatSigned,
     Shape: ({ values, axis }) => (
       <g>
         <Bars kind="gain" values={values.map(value => Math.max(0, value))} axis={axis} />

@@ -4,7 +4,7 @@ import type { Text } from '#actions/define.ts'
 import type { getProducerVotes } from '#actions/get-producer.ts'
 import { getRewardHistory } from '#actions/get-reward.ts'
 import { countDecimals } from '../format/amount.ts'
-import { named, type Steps, stepsSince } from '../format/period.ts'
+import { nameSteps, type Steps, selectStepsSince } from '../format/period.ts'
 import { APPROVED, describeProducerStatus, type StatusOfProducer } from '../format/state.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Change, Day } from './amount.tsx'
@@ -41,13 +41,13 @@ export type RewardHistory = {
 const isStep = (row: RewardRow): row is RewardStep => 'exchanged' in row
 
 /** The rewards of a producer since its first one; undefined: it has none yet. */
-export async function rewardsSince(visit: Visit, producer: string): Promise<RewardHistory | undefined> {
+export async function readRewardHistory(visit: Visit, producer: string): Promise<RewardHistory | undefined> {
   const { rewards } = await visit.ask(getRewardHistory, { producer, sort: 'asc', page: '1', size: '1' })
   const first = rewards.find((row): row is Exclude<RewardRow, RewardStep> => !isStep(row))
   if (first === undefined) return undefined
-  const steps = stepsSince(visit, first.created_at)
+  const steps = selectStepsSince(visit, first.created_at)
   const history = await visit.ask(getRewardHistory, { producer, ...steps })
-  return { since: first.created_at, steps, rows: named(steps.step, history.rewards.filter(isStep).toReversed()) }
+  return { since: first.created_at, steps, rows: nameSteps(steps.step, history.rewards.filter(isStep).toReversed()) }
 }
 
 /** The kinds of rewards, each with the title of its plot. */

@@ -10,8 +10,8 @@ import {
   type RecordRow,
   WAYS,
 } from '../format/record.ts'
-import { actionText, cut, shortened, visible } from '../format/text.ts'
-import { absolute, formatIso, isNanoseconds } from '../format/time.ts'
+import { actionText, cut, shortenName, showInvisible } from '../format/text.ts'
+import { formatIso, formatTime, isNanoseconds } from '../format/time.ts'
 import { toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None } from './amount.tsx'
@@ -55,7 +55,7 @@ const RecordRows = ({ visit, rows, owner, live, isSearching = false }: RecordRow
 const Party = ({ visit, id, owner }: Props<{ id: string; owner: string | undefined }>): Html =>
   id !== '' && id === owner ? (
     <span class="name own">
-      <bdi safe>{shortened(visible(id))}</bdi>
+      <bdi safe>{shortenName(showInvisible(id))}</bdi>
     </span>
   ) : (
     <Owner visit={visit} id={id} />
@@ -134,7 +134,7 @@ const Lock = ({ visit: { say }, until }: Props<{ until: string | undefined }>): 
     <small class="lock">
       <span safe>{say({ en: 'locked until ', zh: '锁定至 ' })}</span>
       <time class="at" datetime={formatIso(until)} safe>
-        {`${absolute(formatIso(until))} UTC`}
+        {`${formatTime(formatIso(until))} UTC`}
       </time>
     </small>
   )
@@ -149,7 +149,7 @@ type Listed = {
 }
 
 /** The requested part of a list of records, as parameters of the API. */
-export function partGiven(visit: Pick<Visit, 'query'>): CallParameters {
+export function readGivenPart(visit: Pick<Visit, 'query'>): CallParameters {
   const after = visit.query.get('after') ?? ''
   const { page, size } = pageGiven(visit)
   return after === '' ? { page, size } : { size, after }

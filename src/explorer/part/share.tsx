@@ -13,7 +13,7 @@ type ShareProps = {
 }
 
 /** The share of a part in a whole, in percent and as a bar; `—` if the whole is zero. */
-export function Share({ part, whole, tell = same }: ShareProps): Html {
+export function Share({ part, whole, tell = keepPercent }: ShareProps): Html {
   const percent = formatPercent(part, whole)
   return percent === undefined ? (
     <None />
@@ -27,7 +27,7 @@ export function Share({ part, whole, tell = same }: ShareProps): Html {
   )
 }
 
-const same = (percent: string): string => percent
+const keepPercent = (percent: string): string => percent
 
 /** The share of a part in a whole, as a bar that is hidden from screen readers. */
 export const Bar = ({ part, whole }: { readonly part: string; readonly whole: string }): Html => (

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { partsOfFuncName } from '#chain/effects.ts'
+import { splitFuncName } from '#chain/effects.ts'
 import { isPossibleName, isTokenSymbol } from '#chain/names.ts'
 import { findSignature, type KnownContracts, type KnownOwners } from '../find/known.ts'
 import {
@@ -11,7 +11,7 @@ import {
   parseCallArguments,
   UNKNOWN_SIGNATURE,
 } from '../format/arguments.ts'
-import { byAction, type CallTree, nested, type ShownReceipt } from '../format/calls.ts'
+import { type CallTree, nestCalls, type ShownReceipt, splitByAction } from '../format/calls.ts'
 import { findFailedAction } from '../format/outcome.ts'
 import { actionText, cut, cutWord } from '../format/text.ts'
 import { formatIso, isNanoseconds } from '../format/time.ts'
@@ -188,9 +188,11 @@ type ReceiptsProps = {
 /** The receipts of a transaction, by action and with those of inner calls nested, as far as that can be derived. */
 export function Receipts({ visit, actions, receipts }: ReceiptsProps): Html {
   const { say } = visit
-  const roots = nested(receipts.slice(0, MAX_SHOWN))
+  const roots = nestCalls(receipts.slice(0, MAX_SHOWN))
   const divided =
-    actions.length > 1 && Math.max(actions.length, receipts.length) <= MAX_SHOWN ? byAction(actions, roots) : undefined
+    actions.length > 1 && Math.max(actions.length, receipts.length) <= MAX_SHOWN
+      ? splitByAction(actions, roots)
+      : undefined
   return (
     <Card visit={visit} id="receipts" title={{ en: 'Calls and receipts', zh: '调用与收据' }}>
       {roots.length === 0 ? (
@@ -241,7 +243,7 @@ const Tree = ({ visit, calls }: Props<{ calls: readonly CallTree[] }>): Html => 
 )
 
 function Writer({ visit, func }: Props<{ func: string }>): Html {
-  const { contract, name } = partsOfFuncName(func)
+  const { contract, name } = splitFuncName(func)
   return (
     <span class="what">
       <Contract visit={visit} id={contract} /> <bdi safe>{actionText(name)}</bdi>

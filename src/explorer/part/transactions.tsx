@@ -3,10 +3,10 @@ import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
 import type { getBlockList } from '#actions/get-block.ts'
 import type { getTransactionList } from '#actions/get-transaction.ts'
-import { ownTransactions } from '../format/amount.ts'
+import { countOwnTransactions } from '../format/amount.ts'
 import { describeOutcome } from '../format/outcome.ts'
 import type { TransactionMovement } from '../format/record.ts'
-import { actionText, visible } from '../format/text.ts'
+import { actionText, showInvisible } from '../format/text.ts'
 import { formatIso } from '../format/time.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None, Place, Until } from './amount.tsx'
@@ -18,8 +18,8 @@ type OutcomeProps = { readonly visit: Pick<Visit, 'say'>; readonly code: string 
 
 /** Whether a transaction succeeded, in words. */
 export const Outcome = ({ visit, code }: OutcomeProps): Html => (
-  <span class={code === 'SUCCESS' ? 'badge good' : 'badge bad'} title={visible(code)} safe>
-    {visible(visit.say(describeOutcome(code)))}
+  <span class={code === 'SUCCESS' ? 'badge good' : 'badge bad'} title={showInvisible(code)} safe>
+    {showInvisible(visit.say(describeOutcome(code)))}
   </span>
 )
 
@@ -187,7 +187,7 @@ export function createBlockTable(visit: Visit, isNarrow: boolean): Omit<RowsProp
     [
       isNarrow ? 'Txs' : 'Transactions',
       '交易数',
-      row => <Place value={ownTransactions(Number(row.number), row.tx_count)} />,
+      row => <Place value={countOwnTransactions(Number(row.number), row.tx_count)} />,
       'digits',
     ],
     !isNarrow && ['Gas', 'Gas', row => <Count value={row.gas_usage} />, 'digits'],

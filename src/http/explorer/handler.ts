@@ -8,7 +8,7 @@ import { Failure } from '#failure/failure.ts'
 import { admitVisitor, type Gate } from '#gate/gate.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import type { Clock } from '#time/clock.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import { codes } from '../codes.ts'
 import { PAGE_POLICY, redirect } from '../documents.ts'
 import { type Exchange, type Handler, parseTarget } from '../exchange.ts'
@@ -81,7 +81,7 @@ export function createPageCache(clock: Pick<Clock, 'elapsed'>) {
       return known.page
     let isLater = false
     for (let other = making.get(key); other !== undefined; other = making.get(key)) {
-      const end = await within(other, { signal: own.signal })
+      const end = await awaitLimited(other, { signal: own.signal })
       // A failure of one visitor's page is not a failure for the others.
       if (end === 'failed') break
       // A page begun after the wait is as new as a page made now, even if its height is below the requested one.

@@ -13,7 +13,7 @@ import { joinSignals } from '#time/deadline.ts'
 import type { Exchange } from '../exchange.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { acceptsGzip, type Reply } from '../reply.ts'
-import { collectPieces, createStream, gzipPacker, needsLength, packed, plainPacker } from './stream.ts'
+import { collectPieces, createStream, gzipPacker, needsLength, packTexts, plainPacker } from './stream.ts'
 
 /** The format and the file name of an export. Throws when its list cannot be sent in that format. */
 export type ExportForm = (opened: Export) => FormattedExport
@@ -80,7 +80,7 @@ export async function exportReply(
     const { serializer } = file
     if (opened.total !== undefined) permits.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
     const texts = formatExportBody(opened, serializer, () => permits.plan.more(reading.signal))
-    const pieces = packed(texts, packer)
+    const pieces = packTexts(texts, packer)
     const headers = buildExportHeaders(opened, file)
     if (packs) headers['Content-Encoding'] = 'gzip'
     const reply = { status: 200, type: serializer.type, headers, form: 'raw' } as const
@@ -189,7 +189,7 @@ type CsvFile = {
  */
 export function csvSerializer({ heads, linesOf, mark = '', complete = COMPLETE }: CsvFile): RowSerializer {
   let lines = 0
-  let before = mark + [...heads, complete].map(quoted).join(',')
+  let before = mark + [...heads, complete].map(quoteCell).join(',')
   return {
     type: 'text/csv; charset=utf-8; header=present',
     rows: rows => {
@@ -228,7 +228,7 @@ export const csvLine = (cells: readonly unknown[]): string => cells.map(formatCe
 function formatCell(value: unknown): string {
   switch (typeof value) {
     case 'string':
-      return quoted(value)
+      return quoteCell(value)
     case 'number':
     case 'bigint':
     case 'boolean':
@@ -238,14 +238,14 @@ function formatCell(value: unknown): string {
     default:
       if (value === null) return ''
       if (value instanceof Exact) return value.text
-      return quoted(value instanceof RawJson ? value.text : writeJson(value))
+      return quoteCell(value instanceof RawJson ? value.text : writeJson(value))
   }
 }
 
 /** Characters that need quotes in a cell. */
 const SPECIAL = /[",\r\n]/
 
-const quoted = (text: string): string => (SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+const quoteCell = (text: string): string => (SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 /**
  * A list in the columns of an accounting program, as a CSV file. No text in it is a formula that a

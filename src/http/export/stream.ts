@@ -79,7 +79,7 @@ export function createStream(
 }
 
 /** Splits bytes into chunks of the size that is sent. */
-export const inPieces = function* (bytes: Uint8Array): Generator<Uint8Array, void, void> {
+export const splitPieces = function* (bytes: Uint8Array): Generator<Uint8Array, void, void> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
 }
 
@@ -142,12 +142,12 @@ export const plainPacker: Packer = {
 const encoder = new TextEncoder()
 
 /** Encodes texts as the chunks of a body. */
-export const packed = async function* (
+export const packTexts = async function* (
   texts: AsyncGenerator<string, void, void>,
   packer: Packer,
 ): AsyncGenerator<Uint8Array, void, void> {
-  for await (const text of texts) yield* inPieces(await packer.pack(encoder.encode(text)))
-  yield* inPieces(await packer.end())
+  for await (const text of texts) yield* splitPieces(await packer.pack(encoder.encode(text)))
+  yield* splitPieces(await packer.end())
 }
 
 /** Maximum bytes of a body that is made before it is sent. All exports together may take this many times their number. */

@@ -1,6 +1,6 @@
 import { type FeedHub, feedHub } from '#actions/feed/hub.ts'
 import { type Failure, PublicFailure } from '#failure/failure.ts'
-import { every } from '#time/clock.ts'
+import { runEvery } from '#time/clock.ts'
 import type { AppOptions } from '../app-options.ts'
 
 /** An open feed or an export that is being sent, for the code that may end it. */
@@ -65,7 +65,7 @@ export function openFeeds({
     hub: feedHub(store, clock, head),
     add: feed => {
       feeds.add(feed)
-      watching ??= every(clock, POLL_MS, check)
+      watching ??= runEvery(clock, POLL_MS, check)
       if (stopping?.signal.aborted === true && feed.isExport !== true) feed.end(STOPPING)
       return () => {
         feeds.delete(feed)

@@ -13,7 +13,7 @@ import { openFeed } from '#actions/feed/open-feed.ts'
 import { openOutbox } from '#actions/feed/outbox.ts'
 import { ROWS_AT_ONCE } from '#actions/find/listing.ts'
 import { findSingleValue } from '#actions/request/query.ts'
-import { badRequest, shown } from '#actions/request/refusals.ts'
+import { badRequest, quoteGiven } from '#actions/request/refusals.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure, Restarting } from '#failure/failure.ts'
@@ -23,7 +23,7 @@ import { joinSignals } from '#time/deadline.ts'
 import { headHeaders } from '../api.ts'
 import { codes } from '../codes.ts'
 import type { Exchange, QueryText } from '../exchange.ts'
-import { createStream, inPieces } from '../export/stream.ts'
+import { createStream, splitPieces } from '../export/stream.ts'
 import { failureFields, type Reply, type ReplyOptions, textReply } from '../reply.ts'
 import type { OpenFeeds } from './open-feeds.ts'
 
@@ -52,8 +52,8 @@ function readLastId({ query, request }: Asked): LastId | LastRow | undefined {
   if (id !== undefined) return id
   throw badRequest(
     {
-      en: `Last-Event-ID is ${shown(text)}; it must be the id of an event: a whole number of at most 15 digits, or the whole id as the feed gave it.`,
-      zh: `Last-Event-ID 的值为 ${shown(text)}；应为事件的 id：不超过 15 位的非负整数，或事件流给出的完整 id。`,
+      en: `Last-Event-ID is ${quoteGiven(text)}; it must be the id of an event: a whole number of at most 15 digits, or the whole id as the feed gave it.`,
+      zh: `Last-Event-ID 的值为 ${quoteGiven(text)}；应为事件的 id：不超过 15 位的非负整数，或事件流给出的完整 id。`,
     },
     { parameter: 'Last-Event-ID' },
   )
@@ -255,7 +255,7 @@ const streamFeedBody = async function* (
       case 'rows':
         // Otherwise the last message of the outbox follows.
         if (!(await tryCounting(message.count))) continue
-        yield* inPieces(message.bytes)
+        yield* splitPieces(message.bytes)
         sent = { seq: message.last ?? sent.seq, id: message.id }
         break
       case 'beat':

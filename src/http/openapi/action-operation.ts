@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type ApiAction, formatActionName } from '#actions/define.ts'
-import { neverOfFeed } from '#actions/feed/feed.ts'
+import { listParametersWithoutFeed } from '#actions/feed/feed.ts'
 import { ID_PATTERN, LAST_ROW_PATTERN } from '#actions/feed/message.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES, type Options } from '#actions/request/options.ts'
 import { listParameters, MAX_DIGITS, type Parameter } from '#actions/request/query.ts'
@@ -89,10 +89,10 @@ export const RATE_HEADERS = [
 export const headerComponents: Json = HEADERS
 
 /** The `headers` of a response. */
-export const headersNamed = (names: readonly HeaderName[]): Json =>
+export const describeHeaders = (names: readonly HeaderName[]): Json =>
   Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
 
-const QUERY_HEADERS = headersNamed([
+const QUERY_HEADERS = describeHeaders([
   'X-Block-Height',
   'X-Block-Time',
   'X-Head-Height',
@@ -180,7 +180,7 @@ export const errorResponses = (actions: readonly ApiAction[], form: Form): Json 
 const errorResponse = (status: number, own: readonly Code[]): Json => ({
   description: own.map(({ code, title }) => `${code}: ${title.en}`).join(' '),
   'x-codes': own.map(({ code }) => code),
-  headers: headersNamed([
+  headers: describeHeaders([
     'X-Request-Id',
     'Cache-Control',
     'Content-Language',
@@ -216,8 +216,8 @@ export function actionOperation(action: ApiAction, described: Described): Json {
     'x-description-zh': action.summary.zh,
     parameters: [
       ...listParameters(action.params)
-        .filter(({ name }) => !leftOut(form, action).includes(name))
-        .map(parameter => ownParameter(parameter, new Map(Object.entries(example)))),
+        .filter(({ name }) => !listLeftOut(form, action).includes(name))
+        .map(parameter => describeOwnParameter(parameter, new Map(Object.entries(example)))),
       ...formParameters(described),
       ...(form.export === FEED_FORMAT ? [LAST_EVENT_ID, LAST_EVENT_ID_IN_QUERY] : []),
       language,
@@ -233,9 +233,9 @@ export function actionOperation(action: ApiAction, described: Described): Json {
  * The parameters that a form has not. A whole list has no pages and only irreversible rows. A feed has no
  * pages, no end, one order and no steps. Only CSV has columns to choose.
  */
-function leftOut({ export: exported }: Form, action: ApiAction): readonly string[] {
+function listLeftOut({ export: exported }: Form, action: ApiAction): readonly string[] {
   if (exported === undefined) return ['csv']
-  if (exported === FEED_FORMAT) return neverOfFeed(action)
+  if (exported === FEED_FORMAT) return listParametersWithoutFeed(action)
   return ['page', 'size', 'head', ...(exported === 'csv' ? [] : ['csv'])]
 }
 
@@ -256,7 +256,7 @@ const LAST_EVENT_ID_IN_QUERY: Json = {
   'x-description-zh': '与请求头 Last-Event-ID 相同，供无法发送该请求头的客户端使用；请求头优先。',
 }
 
-function ownParameter({ name, required, spec }: Parameter, examples: ReadonlyMap<string, string>): Json {
+function describeOwnParameter({ name, required, spec }: Parameter, examples: ReadonlyMap<string, string>): Json {
   const { type, pattern, values, minimum, maximum, fallback, description, rule } = spec
   const example = examples.get(name)
   return {
@@ -328,12 +328,12 @@ function rowSchema(action: ApiAction, form: Form): Json {
   if (!isWhole) return row
   const columns = findColumns(getResultSchema(action, form), action.list ?? '')
   const { anyOf } = row as { readonly anyOf?: readonly Json[] }
-  if (anyOf === undefined) return irreversible(row, columns)
-  return { ...row, anyOf: anyOf.map((each, at) => (at === 0 ? irreversible(each, columns) : each)) }
+  if (anyOf === undefined) return removeHeadFields(row, columns)
+  return { ...row, anyOf: anyOf.map((each, at) => (at === 0 ? removeHeadFields(each, columns) : each)) }
 }
 
 /** A row of a whole list has no field that requires `head=1`, and its number if the list has numbers and no search. */
-function irreversible(row: Json, columns: Columns | undefined): Json {
+function removeHeadFields(row: Json, columns: Columns | undefined): Json {
   if (columns === undefined) return row
   const { properties, required } = row as { readonly properties: Json; readonly required: readonly string[] }
   const { usual, searched } = columns
@@ -371,7 +371,7 @@ export const describedActions = (actions: readonly ApiAction[], form: Form): rea
     ? actions
     : actions.filter(({ list, source }) => (form.export === FEED_FORMAT ? source?.isFeed === true : list !== undefined))
 
-const LIST_HEADERS = headersNamed([
+const LIST_HEADERS = describeHeaders([
   'X-Block-Height',
   'X-Block-Time',
   'X-Total-Count',
@@ -381,7 +381,7 @@ const LIST_HEADERS = headersNamed([
   ...RATE_HEADERS,
 ])
 
-const FEED_HEADERS = headersNamed([
+const FEED_HEADERS = describeHeaders([
   'X-Block-Height',
   'X-Block-Time',
   'X-Head-Height',

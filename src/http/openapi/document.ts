@@ -7,6 +7,7 @@ import {
   type Described,
   dataSchema,
   describedActions,
+  describeHeaders,
   errorContent,
   errorRefs,
   errorResponses,
@@ -16,7 +17,6 @@ import {
   formParameters,
   type HeaderName,
   headerComponents,
-  headersNamed,
   type Json,
   language,
   mergeForm,
@@ -26,7 +26,7 @@ import {
   schemaName,
 } from './action-operation.ts'
 
-const HEADERS = headersNamed(['X-Request-Id', 'Cache-Control', ...RATE_HEADERS])
+const HEADERS = describeHeaders(['X-Request-Id', 'Cache-Control', ...RATE_HEADERS])
 
 /** A node method that the gateway allows. The node defines the answer. */
 const rpcOperation = (method: RpcMethod): Json => ({
@@ -79,7 +79,7 @@ const usageOperation = (described: Described): Json => ({
   'x-summary-zh': 'API key 的剩余调用次数。此查询不计入调用次数。',
   parameters: [...formParameters(described), language],
   responses: {
-    200: { ...buildSuccess(usage, mergeForm(described)), headers: headersNamed(['X-Request-Id', 'Cache-Control']) },
+    200: { ...buildSuccess(usage, mergeForm(described)), headers: describeHeaders(['X-Request-Id', 'Cache-Control']) },
     // It waits for no permit and does not count as a request.
     ...errorRefs(status => [400, 401, 403, 405, 414, 429, 500, 503, 504].includes(status)),
   },
@@ -149,7 +149,7 @@ const jsonAnswer = (
   { schema, headers = [] }: { readonly schema: Json; readonly headers?: readonly HeaderName[] },
 ): Json => ({
   description,
-  headers: headersNamed(['X-Request-Id', 'Cache-Control', ...headers]),
+  headers: describeHeaders(['X-Request-Id', 'Cache-Control', ...headers]),
   content: { 'application/json': { schema } },
 })
 
@@ -265,7 +265,7 @@ const statusOperation: Json = {
       200: {
         description: 'The status, healthy or not: programs that decide by the HTTP status ask /ready.',
         headers: {
-          ...headersNamed(['X-Request-Id', 'Cache-Control']),
+          ...describeHeaders(['X-Request-Id', 'Cache-Control']),
           'Content-Language': {
             description: 'Language of the page.',
             required: false,
@@ -282,7 +282,7 @@ const statusOperation: Json = {
   parameters: [language],
 }
 
-const METRICS_HEADERS = headersNamed(['ETag', 'X-Request-Id', 'Cache-Control'])
+const METRICS_HEADERS = describeHeaders(['ETag', 'X-Request-Id', 'Cache-Control'])
 
 const metricsOperation: Json = openOperation('metrics', {
   en: 'Metrics of the process in the text format of Prometheus. With --metrics-listen they are served at that address only, and this path returns 404.',

@@ -41,11 +41,11 @@ export function html(fixed: TemplateStringsArray, ...parts: readonly HtmlPart[])
 }
 
 /** A name or an address that may break after its dots, slashes, commas and query separators, and nowhere else. */
-export const breakable = (text: string): Html =>
+export const allowBreaks = (text: string): Html =>
   new Html(escapeHtml(text).replaceAll(/\.(?=[a-z{])|\/(?=[^/])|[?]|, |&amp;/g, mark => `${mark}<wbr>`))
 
 /** Names separated by commas. */
-const named = (names: readonly string[], lang: Lang): readonly Html[] =>
+const joinNames = (names: readonly string[], lang: Lang): readonly Html[] =>
   names.map((name, at) => html`${at === 0 ? '' : lang === 'zh' ? '、' : ', '}<code>${name}</code>`)
 
 /** Placeholder of the service's address, which the page's script replaces. */
@@ -178,12 +178,12 @@ const actionForm = (
   { lang, call }: { readonly lang: Lang; readonly call: SampleCall },
 ): Html => html`<form class="try" data-path="..${call.path}" autocomplete="off">
 <div class="inputs">
-${listParameters(action.params).map(parameter => ownInput(parameter, { action, lang, call }))}
+${listParameters(action.params).map(parameter => renderInput(parameter, { action, lang, call }))}
 ${Object.entries(OPTION_VALUES).map(([name, own]) => {
   const id = formatControlId(action, name)
   // Only lists have the export formats.
   const values = name === 'format' && action.list !== undefined ? [...own, ...EXPORT_FORMATS] : own
-  return labelled(name, id, choice({ name, values, chosen: call.query[name] ?? '' }, id))
+  return renderLabelled(name, id, renderSelect({ name, values, chosen: call.query[name] ?? '' }, id))
 })}
 </div>
 <p><button type="submit">${words.send[lang]}</button></p>
@@ -193,26 +193,27 @@ ${Object.entries(OPTION_VALUES).map(([name, own]) => {
 /** The id of a control, unique even when a parameter and an option have the same name. */
 const formatControlId = (action: ApiAction, name: string): string => `${formatActionName(action)}--${name}`
 
-function ownInput(
+function renderInput(
   { name, required, spec }: Parameter,
   { action, lang, call }: { readonly action: ApiAction; readonly lang: Lang; readonly call: SampleCall },
 ): Html {
   const id = formatControlId(action, name)
   const value = call.query[name] ?? ''
-  if (spec.values !== undefined) return labelled(name, id, choice({ name, values: spec.values, chosen: value }, id))
+  if (spec.values !== undefined)
+    return renderLabelled(name, id, renderSelect({ name, values: spec.values, chosen: value }, id))
   const hint = spec.fallback === undefined ? '' : String(spec.fallback)
-  return labelled(
+  return renderLabelled(
     `${name}${required ? words.requiredMark[lang] : ''}`,
     id,
     html`<input id="${id}" name="${name}" value="${value}" placeholder="${hint}" spellcheck="false" autocapitalize="none"${required ? html` required` : html``}>`,
   )
 }
 
-const labelled = (label: string, id: string, control: Html): Html =>
+const renderLabelled = (label: string, id: string, control: Html): Html =>
   html`<p><label for="${id}">${label}</label>${control}</p>\n`
 
 /** A select. The empty option omits the parameter. */
-const choice = (
+const renderSelect = (
   { name, values, chosen }: { readonly name: string; readonly values: readonly string[]; readonly chosen: string },
   id: string,
 ): Html =>
@@ -247,7 +248,7 @@ ${exact.length === 0 ? html`` : numbersHint(exact, lang)}
 <h4>${words.parameters[lang]}</h4>
 ${parameterList(listParameters(action.params), lang)}
 <h4>${words.tryIt[lang]}</h4>
-<p class="call" tabindex="0"><code>GET ${breakable(formatCallUrl(call))}</code></p>
+<p class="call" tabindex="0"><code>GET ${allowBreaks(formatCallUrl(call))}</code></p>
 ${actionForm(action, { lang, call })}
 <h4>${words.answer[lang]}</h4>
 ${example === undefined ? html`<p>${words.noExample[lang]}</p>` : exampleAnswer(example, { lang, format, action })}
@@ -278,7 +279,7 @@ ${definitions(
 
 function numbersHint(exact: readonly FieldRow[], lang: Lang): Html {
   const names = [...new Set(exact.map(({ path }) => path.slice(path.lastIndexOf('.') + 1).replace('[]', '')))]
-  return html`<p class="hint">${words.numbersHint[lang]}${words.space[lang]}<code>numbers=string</code>${words.stop[lang]}${words.space[lang]}${words.numbersFields[lang]}${words.space[lang]}${named(names, lang)}${words.stop[lang]}</p>`
+  return html`<p class="hint">${words.numbersHint[lang]}${words.space[lang]}<code>numbers=string</code>${words.stop[lang]}${words.space[lang]}${words.numbersFields[lang]}${words.space[lang]}${joinNames(names, lang)}${words.stop[lang]}</p>`
 }
 
 function exampleAnswer(
@@ -298,7 +299,7 @@ export const definitions = (
 ): Html =>
   html`<dl class="facts">${rows.map(
     ({ name, note, body }) =>
-      html`<div><dt><code>${breakable(name)}</code>${note === '' ? html`` : html` <small>${note}</small>`}</dt><dd>${body}</dd></div>\n`,
+      html`<div><dt><code>${allowBreaks(name)}</code>${note === '' ? html`` : html` <small>${note}</small>`}</dt><dd>${body}</dd></div>\n`,
   )}</dl>`
 
 const parameterList = (parameters: readonly Parameter[], lang: Lang): Html =>
@@ -311,12 +312,12 @@ const parameterList = (parameters: readonly Parameter[], lang: Lang): Html =>
           return {
             name,
             note: `${spec.type}${words.comma[lang]}${need[lang]}`,
-            body: meaning(spec, lang),
+            body: renderMeaning(spec, lang),
           }
         }),
       )
 
-function meaning(spec: Parameter['spec'], lang: Lang): Html {
+function renderMeaning(spec: Parameter['spec'], lang: Lang): Html {
   const note = (head: string, value: string) =>
     html`<br><small>${head}${words.colon[lang]}${value}${words.stop[lang]}</small>`
   return html`${spec.description[lang]}${note(words.rule[lang], spec.rule[lang])}${

@@ -8,7 +8,7 @@ import { byName, count, defineRows, exact, shape, sourced, text } from '#actions
 import { parseExact } from '#chain/json.ts'
 import { codes } from '../codes.ts'
 import { formatMethodTemplate, rpcMethods } from '../rpc-methods.ts'
-import { breakable, exampleText, html, listFieldRows } from './action.ts'
+import { allowBreaks, exampleText, html, listFieldRows } from './action.ts'
 import { renderReference } from './page.tsx'
 import { prettyJson } from './script.ts'
 import { commonParameters, headerTexts, paragraphs } from './text.ts'
@@ -162,8 +162,8 @@ test('html: inserted values are escaped, HTML is not', () => {
 })
 
 test('breakable: a line may break after dots and slashes, never within a name', () => {
-  expect(breakable('a[].b_c.{}.d').text).toBe('a[].<wbr>b_c.<wbr>{}.<wbr>d')
-  expect(breakable('/api/x?a=1&b=<2>').text).toBe('/<wbr>api/<wbr>x?<wbr>a=1&amp;<wbr>b=&lt;2&gt;')
+  expect(allowBreaks('a[].b_c.{}.d').text).toBe('a[].<wbr>b_c.<wbr>{}.<wbr>d')
+  expect(allowBreaks('/api/x?a=1&b=<2>').text).toBe('/<wbr>api/<wbr>x?<wbr>a=1&amp;<wbr>b=&lt;2&gt;')
 })
 
 test('pretty JSON: the result equals that of JSON.stringify, and keeps every digit', () => {

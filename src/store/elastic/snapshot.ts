@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import type { SnapshotName, SnapshotOptions, Snapshots, WritePosition } from '#store/maintain-port.ts'
-import { asRecord } from '#store/published.ts'
+import { toMembers } from '#store/published.ts'
 import { parseError, readFailure, requestJson, requestText } from './client/request.ts'
 import { refresh } from './client/sender.ts'
 import { readPublished, readRecord } from './schema/checkpoint.ts'
@@ -38,7 +38,7 @@ export function openSnapshots(cluster: Cluster, onRestored: () => void): Snapsho
 }
 
 async function readManifestText(cluster: ReadCluster): Promise<string | undefined> {
-  const text = asRecord((await readRecord(cluster, MANIFEST_ID))?._source)?.['body']
+  const text = toMembers((await readRecord(cluster, MANIFEST_ID))?._source)?.['body']
   return typeof text === 'string' ? text : undefined
 }
 

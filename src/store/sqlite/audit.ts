@@ -6,9 +6,9 @@ import { nothingLoaded } from '#store/failures.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import { type Cell, FILE_DAMAGED, openReader, type SqliteConnection } from './connection.ts'
 import { checkFingerprint, getPublished } from './meta.ts'
-import { columnList, idOfKey, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
+import { columnList, formatCellId, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
 import { inspect } from './schema.ts'
-import { getTable, quoted, ROW, type SqlTable } from './tables.ts'
+import { getTable, quoteIdentifier, ROW, type SqlTable } from './tables.ts'
 import { getById } from './view.ts'
 
 /** Documents per page: transactions of some KB each make a page of some MB. */
@@ -28,16 +28,16 @@ export function openAudit(path: string, name: string): Audit {
   return {
     at,
     scan: index => scan(connection, name, index),
-    getMany: async (index, ids) => ids.map(id => readable(() => getById(connection, index, id))) as never,
-    existing: async (index, ids) => existing(connection, index, ids),
-    placed: async range => placed(connection, name, range),
+    getMany: async (index, ids) => ids.map(id => tryRead(() => getById(connection, index, id))) as never,
+    existing: async (index, ids) => selectExisting(connection, index, ids),
+    placed: async range => selectPlacedRows(connection, name, range),
     close: async () => connection.close(),
   }
 }
 
 const scanSql = perTable(
   table =>
-    `SELECT ${keyList(table)}, ${columnList(table)} FROM ${quoted(table.name)} WHERE (${keyList(table)}) > (?${', ?'.repeat(table.key.length - 1)})` +
+    `SELECT ${keyList(table)}, ${columnList(table)} FROM ${quoteIdentifier(table.name)} WHERE (${keyList(table)}) > (?${', ?'.repeat(table.key.length - 1)})` +
     ` ORDER BY ${keyList(table)} LIMIT ${PAGE}`,
 )
 const scan = async function* <I extends AnyIndex>(
@@ -55,7 +55,7 @@ const scan = async function* <I extends AnyIndex>(
     if (last === undefined) return
     yield rows.map(cells => ({
       id: requireRowId(name, table, cells.slice(0, keys)),
-      doc: readable(() => toDoc(table, cells.slice(keys))) as DocOf<I>,
+      doc: tryRead(() => toDoc(table, cells.slice(keys))) as DocOf<I>,
     }))
     after = last.slice(0, keys)
   }
@@ -64,7 +64,7 @@ const scan = async function* <I extends AnyIndex>(
 /** Throws 'damaged' for a key that no document can have. */
 function requireRowId(name: string, table: SqlTable, key: readonly Cell[]): string {
   try {
-    return idOfKey(table, key)
+    return formatCellId(table, key)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     const message = `${name}: table ${table.name} has a row with the key ${key.join(', ')}.`
@@ -73,7 +73,7 @@ function requireRowId(name: string, table: SqlTable, key: readonly Cell[]): stri
 }
 
 /** undefined: a cell cannot be read. */
-function readable(read: () => object | undefined): object | undefined {
+function tryRead(read: () => object | undefined): object | undefined {
   try {
     return read()
   } catch {
@@ -81,9 +81,9 @@ function readable(read: () => object | undefined): object | undefined {
   }
 }
 
-function existing(connection: SqliteConnection, index: AnyIndex, ids: readonly string[]): ReadonlySet<string> {
+function selectExisting(connection: SqliteConnection, index: AnyIndex, ids: readonly string[]): ReadonlySet<string> {
   const table = getTable(index)
-  const sql = `SELECT 1 FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`
+  const sql = `SELECT 1 FROM ${quoteIdentifier(table.name)} WHERE ${keyCondition(table)}`
   return new Set(
     ids.filter(id => {
       const key = keyCells(table, id)
@@ -95,11 +95,11 @@ function existing(connection: SqliteConnection, index: AnyIndex, ids: readonly s
 const recordsTable = getTable(records)
 /** Also returns places whose row is missing, with an empty id. */
 const placedSql =
-  `SELECT p."place", ${recordsTable.key.map(name => `r.${quoted(name)}`).join(', ')} FROM ${quoted(recordsTable.places ?? '')} AS p` +
-  ` LEFT JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"` +
+  `SELECT p."place", ${recordsTable.key.map(name => `r.${quoteIdentifier(name)}`).join(', ')} FROM ${quoteIdentifier(recordsTable.places ?? '')} AS p` +
+  ` LEFT JOIN ${quoteIdentifier(recordsTable.name)} AS r ON r."${ROW}" = p."row"` +
   ' WHERE p."place" > ? AND p."place" <= ? ORDER BY p."place" LIMIT ?'
 
-const placed = (
+const selectPlacedRows = (
   connection: SqliteConnection,
   name: string,
   { after, until, limit }: Parameters<Audit['placed']>[0],

@@ -7,8 +7,8 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 import { turn } from '#test/support/wait.ts'
 import { rewriteDocuments, writeBatch, writeDocuments } from './commit.ts'
-import { inMemory, openOrCreate, type SqliteConnection } from './connection.ts'
-import { getPublished, inTransaction } from './meta.ts'
+import { openOrCreate, type SqliteConnection, withMemoryDatabase } from './connection.ts'
+import { getPublished, runTransaction } from './meta.ts'
 import { openSqlite } from './open-sqlite.ts'
 import { schema } from './tables.ts'
 
@@ -31,7 +31,7 @@ describe('writeBatch', () => {
     const connection = openOrCreate(path, 'full')
     const before = contents(connection)
     const write = (): Promise<void> =>
-      inTransaction(connection, 'full', () => writeBatch(connection, tellingBatch(10, 2_500)))
+      runTransaction(connection, 'full', () => writeBatch(connection, tellingBatch(10, 2_500)))
 
     const [[pages] = []] = connection.rows('PRAGMA page_count')
     connection.db.run(`PRAGMA max_page_count = ${Number(pages) + 20}`)
@@ -71,7 +71,7 @@ describe('writeBatch', () => {
 })
 
 test('writeDocuments: a place that another row has is an error, and a repair gives it to the new row', () => {
-  inMemory(connection => {
+  withMemoryDatabase(connection => {
     for (const { sql } of schema) connection.db.run(sql)
     const list = (): readonly string[] =>
       connection

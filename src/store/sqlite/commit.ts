@@ -9,8 +9,8 @@ import { yieldEventLoop } from '#time/clock.ts'
 import { UNDO_LIMITS } from '../batch.ts'
 import type { Cell, SqliteConnection } from './connection.ts'
 import { getPublished, parsePublished, putPublished } from './meta.ts'
-import { columnList, idOfKey, keyCells, keyCondition, keyList, parsePlaces, perTable, toRow } from './rows.ts'
-import { getTable, quoted, ROW, requireIndex, type SqlTable } from './tables.ts'
+import { columnList, formatCellId, keyCells, keyCondition, keyList, parsePlaces, perTable, toRow } from './rows.ts'
+import { getTable, quoteIdentifier, ROW, requireIndex, type SqlTable } from './tables.ts'
 
 /** Documents that are written together: some 5 ms, after which other requests of the process get a turn. */
 const SLICE = 1_000
@@ -59,7 +59,7 @@ export function writeDocuments(connection: SqliteConnection, index: AnyIndex, do
 
 const insertSql = perTable(
   table =>
-    `INSERT INTO ${quoted(table.name)} (${columnList(table)}) VALUES (?${', ?'.repeat(table.head.length + table.columns.length - 1)})`,
+    `INSERT INTO ${quoteIdentifier(table.name)} (${columnList(table)}) VALUES (?${', ?'.repeat(table.head.length + table.columns.length - 1)})`,
 )
 
 /** Writes history documents and their places. With `replace`, a place that another row has moves to the new row. */
@@ -91,7 +91,7 @@ function upsertCells(connection: SqliteConnection, table: SqlTable, cells: reado
 }
 
 const upsertSql = perTable(table => {
-  const set = table.columns.map(({ name }) => `${quoted(name)} = excluded.${quoted(name)}`).join(', ')
+  const set = table.columns.map(({ name }) => `${quoteIdentifier(name)} = excluded.${quoteIdentifier(name)}`).join(', ')
   return `${insertSql(table)} ON CONFLICT ("id") DO UPDATE SET ${set}`
 })
 
@@ -113,7 +113,9 @@ function placeRows(
 ): void {
   const verb = replace ? 'INSERT OR REPLACE' : 'INSERT'
   const prepareInsert = (count: number) =>
-    connection.statement(`${verb} INTO ${quoted(table)} ("place", "row") VALUES (?, ?)${', (?, ?)'.repeat(count - 1)}`)
+    connection.statement(
+      `${verb} INTO ${quoteIdentifier(table)} ("place", "row") VALUES (?, ?)${', (?, ?)'.repeat(count - 1)}`,
+    )
   const [several, one] = [prepareInsert(TOGETHER), prepareInsert(1)]
   rows.sort((a, b) => a.near - b.near || (a.place < b.place ? -1 : Number(a.place > b.place)))
   const whole = rows.length - (rows.length % TOGETHER)
@@ -141,15 +143,15 @@ export function rewriteDocuments(connection: SqliteConnection, { put, remove, un
 
 function removePlace(connection: SqliteConnection, place: bigint): void {
   const { places } = getTable(records)
-  if (places !== undefined) connection.statement(`DELETE FROM ${quoted(places)} WHERE "place" = ?`).run(place)
+  if (places !== undefined) connection.statement(`DELETE FROM ${quoteIdentifier(places)} WHERE "place" = ?`).run(place)
 }
 
 function removeDocument(connection: SqliteConnection, index: AnyIndex, id: string): void {
   const table = getTable(index)
   const key = keyCells(table, id)
   if (key === undefined) return
-  for (const place of placesOfRow(connection, table, key)) removePlace(connection, place)
-  connection.statement(`DELETE FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`).run(...key)
+  for (const place of selectRowPlaces(connection, table, key)) removePlace(connection, place)
+  connection.statement(`DELETE FROM ${quoteIdentifier(table.name)} WHERE ${keyCondition(table)}`).run(...key)
 }
 
 /** Removes blocks above a height, and their transactions and records. */
@@ -159,19 +161,19 @@ export function deleteHistory(connection: SqliteConnection, height: number): voi
     const [column = ''] = table.key
     const position = [height + 1, 0, 0].slice(0, table.position.length) as Parameters<typeof formatId>
     const [first = null] = keyCells(table, formatId(...position)) ?? []
-    const sql = `SELECT ${keyList(table)} FROM ${quoted(table.name)} WHERE ${quoted(column)} >= ?`
-    for (const key of connection.rows(sql, first)) removeDocument(connection, index, idOfKey(table, key))
+    const sql = `SELECT ${keyList(table)} FROM ${quoteIdentifier(table.name)} WHERE ${quoteIdentifier(column)} >= ?`
+    for (const key of connection.rows(sql, first)) removeDocument(connection, index, formatCellId(table, key))
   }
 }
 
 /** Places that point to a row, among those that the row lists: the table of places has no index by row. */
-function placesOfRow(connection: SqliteConnection, table: SqlTable, key: readonly Cell[]): readonly bigint[] {
+function selectRowPlaces(connection: SqliteConnection, table: SqlTable, key: readonly Cell[]): readonly bigint[] {
   const { name, places } = table
   if (places === undefined) return []
   const [row, blob] =
-    connection.row(`SELECT "${ROW}", "places" FROM ${quoted(name)} WHERE ${keyCondition(table)}`, ...key) ?? []
+    connection.row(`SELECT "${ROW}", "places" FROM ${quoteIdentifier(name)} WHERE ${keyCondition(table)}`, ...key) ?? []
   if (row === undefined || !(blob instanceof Uint8Array)) return []
-  const sql = `SELECT 1 FROM ${quoted(places)} WHERE "place" = ? AND "row" = ?`
+  const sql = `SELECT 1 FROM ${quoteIdentifier(places)} WHERE "place" = ? AND "row" = ?`
   return parsePlaces(blob).filter(place => connection.row(sql, place, row) !== undefined)
 }
 

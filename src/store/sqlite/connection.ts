@@ -77,7 +77,7 @@ export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '')
 
 /** Runs `work`; errors of SQLite are thrown as Failure. */
-export function guarded<T>(name: string, work: () => T): T {
+export function guardSqlite<T>(name: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -86,7 +86,7 @@ export function guarded<T>(name: string, work: () => T): T {
 }
 
 /** The result of `work`; undefined if it fails because of damage. */
-export function unlessDamaged<T>(work: () => T): T | undefined {
+export function skipDamaged<T>(work: () => T): T | undefined {
   try {
     return work()
   } catch (error) {
@@ -130,7 +130,7 @@ export type SqliteConnection = {
 }
 
 /** Whether the file exists. Throws Failure for a path to anything but a file: opening a pipe would block. */
-function exists(path: string, name: string): boolean {
+function fileExists(path: string, name: string): boolean {
   const found = findStats(path, name)
   if (found !== undefined && !found.isFile())
     throw new Failure('unavailable', `${name} is not a file.`, { retryable: false, help: 'Set --store to a file.' })
@@ -152,8 +152,8 @@ function findStats(path: string, name: string) {
 
 /** Opens for reading; undefined: no file. Creates nothing. `name` appears in messages. */
 export const openReader = (path: string, name: string): SqliteConnection | undefined =>
-  guarded(name, () => {
-    if (!exists(path, name)) return undefined
+  guardSqlite(name, () => {
+    if (!fileExists(path, name)) return undefined
     return configure(connect(path, name, new Database(path, { readonly: true, safeIntegers: true })), db => {
       // KiB. Further pages are in the system's cache anyway.
       db.run('PRAGMA cache_size = -4000')
@@ -162,12 +162,12 @@ export const openReader = (path: string, name: string): SqliteConnection | undef
 
 /** Opens for writing; undefined: no file. */
 export const openWriter = (path: string, name: string): SqliteConnection | undefined =>
-  guarded(name, () => (exists(path, name) ? openOrCreate(path, name) : undefined))
+  guardSqlite(name, () => (fileExists(path, name) ? openOrCreate(path, name) : undefined))
 
 /** Opens for writing; creates an empty file if there is none. Changes nothing in an existing file. */
 export const openOrCreate = (path: string, name: string): SqliteConnection =>
-  guarded(name, () => {
-    if (!exists(path, name)) createFile(path)
+  guardSqlite(name, () => {
+    if (!fileExists(path, name)) createFile(path)
     return configure(connect(path, name, new Database(path, { readwrite: true, safeIntegers: true })), db => {
       // After a kill, another process may be reading the log into the file; all later statements handle that themselves.
       db.run('PRAGMA busy_timeout = 2000')
@@ -195,7 +195,7 @@ function configure(connection: SqliteConnection, work: (db: Database) => void): 
   }
 }
 
-export function inMemory<T>(work: (connection: SqliteConnection) => T): T {
+export function withMemoryDatabase<T>(work: (connection: SqliteConnection) => T): T {
   using connection = connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
   return work(connection)
 }

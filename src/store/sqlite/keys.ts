@@ -8,8 +8,8 @@ import {
   parseNameAndNote,
   type StoredKey,
 } from '#store/keys-port.ts'
-import { type Cell, openReader, openWriter, type SqliteConnection, unlessDamaged } from './connection.ts'
-import { getMeta, inTransaction, putMeta } from './meta.ts'
+import { type Cell, openReader, openWriter, type SqliteConnection, skipDamaged } from './connection.ts'
+import { getMeta, putMeta, runTransaction } from './meta.ts'
 import type { Readers } from './readers.ts'
 import { inspect } from './schema.ts'
 
@@ -26,10 +26,10 @@ function noteKeyChanges(connection: SqliteConnection, ids: readonly string[]): v
 }
 
 /** The token of the last change; '' when none was noted yet. */
-const lastKeyChange = (connection: SqliteConnection): string => readLines(connection).at(-1)?.split(' ')[0] ?? ''
+const readLastKeyChange = (connection: SqliteConnection): string => readLines(connection).at(-1)?.split(' ')[0] ?? ''
 
 /** Ids of the keys that were changed after the change with this token; undefined: it is no longer known. */
-function changedKeysSince(connection: SqliteConnection, token: string): readonly string[] | undefined {
+function readChangedKeys(connection: SqliteConnection, token: string): readonly string[] | undefined {
   const lines = readLines(connection)
   const at = lines.findIndex(line => line.startsWith(`${token} `))
   const isKnown = token === '' ? lines.length < KEPT : at >= 0
@@ -50,7 +50,7 @@ function salvageRows(connection: SqliteConnection) {
   const table = `SELECT ${COLUMNS} FROM "keys"`
   /** Rows from an id on; undefined: damaged. */
   const readFrom = (id: string, operator: '>' | '>=', limit: number): readonly Cell[][] | undefined =>
-    unlessDamaged(() => connection.rows(`${table} WHERE "id" ${operator} ? ORDER BY "id" LIMIT ${limit}`, id))
+    skipDamaged(() => connection.rows(`${table} WHERE "id" ${operator} ? ORDER BY "id" LIMIT ${limit}`, id))
   /**
    * The first rows behind a damaged page; undefined: there are none. The row between two leaves is in a page above them,
    * and a search from below leads to the damaged leaf, so that row is found from the other side.
@@ -61,7 +61,7 @@ function salvageRows(connection: SqliteConnection) {
     const [first] = begin === undefined ? [] : (readFrom(formatKeyId(begin), '>=', 1) ?? [])
     if (first === undefined) return undefined
     const last = `${table} WHERE "id" < ? ORDER BY "id" DESC LIMIT 1`
-    const between = unlessDamaged(() => connection.rows(last, String(first[0]))) ?? []
+    const between = skipDamaged(() => connection.rows(last, String(first[0]))) ?? []
     return [...between.filter(([id]) => String(id) > at), first]
   }
   const rows: (readonly Cell[])[] = []
@@ -109,7 +109,7 @@ export function createKeyStore(
     mayWrite()
     using connection = openWriter(path, name)
     if (connection === undefined || inspect(connection, name) === 'empty') return undefined
-    return await inTransaction(connection, name, () => {
+    return await runTransaction(connection, name, () => {
       requireTable(connection, name)
       return work(connection)
     })
@@ -118,7 +118,7 @@ export function createKeyStore(
     const changed = await writing(connection => {
       const [row] = connection.rows(`SELECT ${COLUMNS} FROM "keys" WHERE "id" = ?`, id)
       if (row === undefined) return false
-      const { id: _, hash, created, ...now } = fromCells(row)
+      const { id: _, hash, created, ...now } = toStoredKey(row)
       connection
         .statement(`REPLACE INTO "keys" (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
         .run(...toCells({ ...terms(now), id, hash, created }))
@@ -138,7 +138,7 @@ export function createKeyStore(
         requireTable(connection, name)
         return connection.rows(`SELECT ${COLUMNS} FROM "keys" ORDER BY "created", "id"`)
       }, signal)
-      return (rows ?? []).map(fromCells)
+      return (rows ?? []).map(toStoredKey)
     },
     read: async (since, signal) => {
       const page = await readers.readOnce(connection => {
@@ -158,7 +158,7 @@ function salvageKeys(path: string, name: string) {
   using connection = openReader(path, name)
   if (connection === undefined) throw absentStore(name)
   const { rows, isWhole } = salvageRows(connection)
-  return { keys: rows.map(fromCells), isWhole }
+  return { keys: rows.map(toStoredKey), isWhole }
 }
 
 function insertKeys(connection: SqliteConnection, keys: readonly StoredKey[]): true {
@@ -183,21 +183,23 @@ function readPage(connection: SqliteConnection, since = ''): KeyPage {
   const file = `${connection.file.dev}/${connection.file.ino}`
   const [known, token = '', after] = since === '' ? [] : (JSON.parse(since) as KeyMark)
   if (known === file && after !== undefined) return readNext(connection, [file, token, after])
-  const changed = known === file ? changedKeysSince(connection, token) : undefined
-  if (changed === undefined) return readNext(connection, [file, lastKeyChange(connection), ''])
-  const keys = changed.flatMap(id => connection.rows(`SELECT ${COLUMNS} FROM "keys" WHERE "id" = ?`, id).map(fromCells))
+  const changed = known === file ? readChangedKeys(connection, token) : undefined
+  if (changed === undefined) return readNext(connection, [file, readLastKeyChange(connection), ''])
+  const keys = changed.flatMap(id =>
+    connection.rows(`SELECT ${COLUMNS} FROM "keys" WHERE "id" = ?`, id).map(toStoredKey),
+  )
   return {
     keys,
     isStart: false,
     isEnd: true,
-    mark: JSON.stringify([file, lastKeyChange(connection)] satisfies KeyMark),
+    mark: JSON.stringify([file, readLastKeyChange(connection)] satisfies KeyMark),
   }
 }
 
 /** The next keys by id. Those that change meanwhile are read again after the last one. */
 function readNext(connection: SqliteConnection, [file, token, after = '']: KeyMark): KeyPage {
   const sql = `SELECT ${COLUMNS} FROM "keys" WHERE "id" > ? ORDER BY "id" LIMIT ${PAGE}`
-  const keys = connection.rows(sql, after).map(fromCells)
+  const keys = connection.rows(sql, after).map(toStoredKey)
   const isStart = after === ''
   const last = keys.length === PAGE ? keys.at(-1) : undefined
   const mark: KeyMark = last === undefined ? [file, token] : [file, token, last.id]
@@ -220,7 +222,7 @@ const toCells = (key: StoredKey): Cell[] => [
   ...[key.expires, key.revoked].map(value => (value === undefined ? null : BigInt(value))),
 ]
 
-const fromCells = ([id, hash, name, perSecond, perDay, created, expires, revoked]: readonly Cell[]): StoredKey => ({
+const toStoredKey = ([id, hash, name, perSecond, perDay, created, expires, revoked]: readonly Cell[]): StoredKey => ({
   id: String(id),
   hash: String(hash),
   ...parseNameAndNote(String(name)),

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFile, createFolder, giveToFolder } from '#store/own-files.ts'
-import { guarded, isBusy } from './connection.ts'
+import { guardSqlite, isBusy } from './connection.ts'
 
 /** Gives the lock back. With `remove` its file goes as well, where no store is beside it. */
 type Unlock = (how?: { readonly remove?: boolean }) => void
@@ -13,7 +13,7 @@ type Unlock = (how?: { readonly remove?: boolean }) => void
  * process has it. The file is empty, and remains beside a store.
  */
 export const acquireLock = (path: string, name: string): Unlock | undefined =>
-  guarded(name, () => {
+  guardSqlite(name, () => {
     const file = `${path}.lock`
     for (;;) {
       const lock = lockFile(file)

@@ -4,9 +4,9 @@ import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { otherVersion, RUN_REPAIR, requireDerivation } from '#store/failures.ts'
 import type { Identity, Published } from '#store/port.ts'
-import { asRecord, isCount, parsePublishedRecord } from '../published.ts'
+import { isCount, parsePublishedRecord, toMembers } from '../published.ts'
 import { isBusy, type SqliteConnection, toSqliteFailure } from './connection.ts'
-import { fingerprint, getTable, quoted } from './tables.ts'
+import { fingerprint, getTable, quoteIdentifier } from './tables.ts'
 
 /** The writer: `token` distinguishes take-overs; the other members are for messages. */
 export type Owner = { readonly token: string; readonly pid: number; readonly since: string }
@@ -29,7 +29,7 @@ export function putMeta(connection: SqliteConnection, key: MetaKey, value: strin
 export function getPublished(connection: SqliteConnection, database?: Database): Published | undefined {
   const text = getMeta(connection, 'published', database)
   return text === undefined
-    ? orLost(connection, 'published', database)
+    ? requireRecord(connection, 'published', database)
     : (parsePublished(text) ?? unreadable('published'))
 }
 export const putPublished = (connection: SqliteConnection, published: Published): void =>
@@ -47,10 +47,13 @@ function unreadable(key: MetaKey): never {
 }
 
 /** Without blocks there never was a record; with blocks it was lost. */
-function orLost(connection: SqliteConnection, key: MetaKey, database: Database = 'main'): undefined {
+function requireRecord(connection: SqliteConnection, key: MetaKey, database: Database = 'main'): undefined {
   const { name } = getTable(blocks)
   const isThere = connection.row(`SELECT 1 FROM ${database}.sqlite_schema WHERE "type" = 'table' AND "name" = ?`, name)
-  if (isThere === undefined || connection.row(`SELECT 1 FROM ${database}.${quoted(name)} LIMIT 1`) === undefined)
+  if (
+    isThere === undefined ||
+    connection.row(`SELECT 1 FROM ${database}.${quoteIdentifier(name)} LIMIT 1`) === undefined
+  )
     return undefined
   throw new Failure('damaged', `The store has blocks, but the record '${key}' in its table meta is lost.`, {
     help: RUN_REPAIR,
@@ -66,7 +69,7 @@ export const putUnderRepair = (connection: SqliteConnection, isUnderRepair: bool
 export function getIdentity(connection: SqliteConnection, database?: Database): Identity | undefined {
   const text = getMeta(connection, 'identity', database)
   return text === undefined
-    ? orLost(connection, 'identity', database)
+    ? requireRecord(connection, 'identity', database)
     : (parseIdentity(tryParseJson(text)) ?? unreadable('identity'))
 }
 
@@ -77,7 +80,7 @@ export function readableIdentity(connection: SqliteConnection): Identity | undef
 }
 
 function parseIdentity(value: unknown): Identity | undefined {
-  const { chainId, genesis, derivation } = asRecord(value) ?? {}
+  const { chainId, genesis, derivation } = toMembers(value) ?? {}
   return isCount(chainId) && typeof genesis === 'string' && genesis !== '' && isCount(derivation)
     ? { chainId, genesis, derivation }
     : undefined
@@ -88,7 +91,7 @@ export const putIdentity = (connection: SqliteConnection, { chainId, genesis, de
 
 export function getOwner(connection: SqliteConnection): Owner | undefined {
   const text = getMeta(connection, 'writer')
-  const { token, pid, since } = asRecord(text === undefined ? undefined : tryParseJson(text)) ?? {}
+  const { token, pid, since } = toMembers(text === undefined ? undefined : tryParseJson(text)) ?? {}
   return typeof token === 'string' && typeof pid === 'number' && typeof since === 'string'
     ? { token, pid, since }
     : undefined
@@ -117,14 +120,14 @@ const TIMEOUT_MS = 30_000
  * Runs `work` as one transaction with the write lock, and waits for the lock without blocking the process.
  * After any failure nothing is stored. Errors of SQLite are thrown as Failure.
  */
-export async function inTransaction<T>(
+export async function runTransaction<T>(
   connection: SqliteConnection,
   name: string,
   work: () => T | Promise<T>,
 ): Promise<T> {
   const { db } = connection
   try {
-    await whileBusy(name, () => db.run('BEGIN IMMEDIATE'))
+    await retryWhileBusy(name, () => db.run('BEGIN IMMEDIATE'))
     const result = await work()
     db.run('COMMIT')
     return result
@@ -136,7 +139,7 @@ export async function inTransaction<T>(
 }
 
 /** Retries `attempt` while SQLite refuses it as busy. */
-export async function whileBusy<T>(name: string, attempt: () => T): Promise<T> {
+export async function retryWhileBusy<T>(name: string, attempt: () => T): Promise<T> {
   const until = performance.now() + TIMEOUT_MS
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
     try {

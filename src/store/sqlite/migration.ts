@@ -4,11 +4,11 @@ import { Failure } from '#failure/failure.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import { derivationReasons } from '#store/identity.ts'
 import type { MigrationPlan, MigrationPort, ReadPort, Store } from '#store/port.ts'
-import { guarded, openReader, openWriter, type SqliteConnection } from './connection.ts'
+import { guardSqlite, openReader, openWriter, type SqliteConnection } from './connection.ts'
 import { acquireLock } from './lock.ts'
-import { getIdentity, getPublished, inTransaction, putFingerprint, putIdentity, putPublished } from './meta.ts'
+import { getIdentity, getPublished, putFingerprint, putIdentity, putPublished, runTransaction } from './meta.ts'
 import { findSchemaDifferences, inspect } from './schema.ts'
-import { quoted, schema } from './tables.ts'
+import { quoteIdentifier, schema } from './tables.ts'
 import { refuseSecond } from './writer.ts'
 
 /** Tables that keep their rows. */
@@ -21,15 +21,17 @@ const KEPT = new Set(['meta', 'keys'])
 function replaceTables(connection: SqliteConnection): void {
   const { db } = connection
   for (const [name] of listTables(connection, 'main'))
-    if (!KEPT.has(String(name))) db.run(`DROP TABLE main.${quoted(String(name))}`)
+    if (!KEPT.has(String(name))) db.run(`DROP TABLE main.${quoteIdentifier(String(name))}`)
   for (const name of KEPT) remake(connection, name)
   for (const { name, type, sql } of schema) {
     if (KEPT.has(name)) continue
     db.run(sql)
     if (type !== 'table') continue
     // Without generated columns.
-    const columns = [...readColumnNames(connection, name)].map(quoted).join(', ')
-    db.run(`INSERT INTO main.${quoted(name)} (${columns}) SELECT ${columns} FROM beside.${quoted(name)}`)
+    const columns = [...readColumnNames(connection, name)].map(quoteIdentifier).join(', ')
+    db.run(
+      `INSERT INTO main.${quoteIdentifier(name)} (${columns}) SELECT ${columns} FROM beside.${quoteIdentifier(name)}`,
+    )
   }
   const published = getPublished(connection, 'beside')
   const identity = getIdentity(connection, 'beside')
@@ -52,15 +54,15 @@ function remake(connection: SqliteConnection, name: string): void {
   if (sql === undefined || stored === sql) return
   if (stored === undefined) return void db.run(sql)
   const old = `${name}.old`
-  db.run(`ALTER TABLE main.${quoted(name)} RENAME TO ${quoted(old)}`)
+  db.run(`ALTER TABLE main.${quoteIdentifier(name)} RENAME TO ${quoteIdentifier(old)}`)
   db.run(sql)
   const [had, has] = [readColumnNames(connection, old), readColumnNames(connection, name)]
   const both = [...has]
     .filter(column => had.has(column))
-    .map(quoted)
+    .map(quoteIdentifier)
     .join(', ')
-  db.run(`INSERT INTO main.${quoted(name)} (${both}) SELECT ${both} FROM main.${quoted(old)}`)
-  db.run(`DROP TABLE main.${quoted(old)}`)
+  db.run(`INSERT INTO main.${quoteIdentifier(name)} (${both}) SELECT ${both} FROM main.${quoteIdentifier(old)}`)
+  db.run(`DROP TABLE main.${quoteIdentifier(old)}`)
 }
 
 type Parts = {
@@ -77,7 +79,7 @@ type Parts = {
 export function createSqliteMigration({ path, name, source, open }: Parts): MigrationPort<Store> {
   const besidePath = `${path}.migrating`
   const plan = (): MigrationPlan =>
-    reading(path, name, connection => ({
+    readFormerFile(path, name, connection => ({
       ...planFileMigration(connection),
       leftovers: existsSync(besidePath) ? [basename(besidePath)] : [],
     }))
@@ -85,7 +87,7 @@ export function createSqliteMigration({ path, name, source, open }: Parts): Migr
     source,
     plan: async () => plan(),
     beside: async () => {
-      const identity = reading(path, name, getIdentity)
+      const identity = readFormerFile(path, name, getIdentity)
       if (existsSync(besidePath) && !isUsable(besidePath, name, identity?.genesis)) remove(besidePath)
       return open(besidePath)
     },
@@ -96,8 +98,8 @@ export function createSqliteMigration({ path, name, source, open }: Parts): Migr
       try {
         unlock = acquireLock(path, name) ?? refuseSecond(connection, name)
         await catchUp(getPublished(connection)?.height ?? -1)
-        guarded(name, () => connection.statement('ATTACH ? AS beside').run(besidePath))
-        await inTransaction(connection, name, () => replaceTables(connection))
+        guardSqlite(name, () => connection.statement('ATTACH ? AS beside').run(besidePath))
+        await runTransaction(connection, name, () => replaceTables(connection))
       } finally {
         connection.close()
         unlock()
@@ -116,7 +118,7 @@ export function createSqliteMigration({ path, name, source, open }: Parts): Migr
 const nothing = (name: string): Failure =>
   new Failure('conflict', `${name}: there is nothing to migrate.`, { help: "Run: 'iostlens indices create'." })
 
-function reading<T>(path: string, name: string, work: (connection: SqliteConnection) => T): T {
+function readFormerFile<T>(path: string, name: string, work: (connection: SqliteConnection) => T): T {
   using connection = openReader(path, name)
   if (connection === undefined || inspect(connection, name) === 'empty') throw nothing(name)
   return work(connection)
@@ -134,7 +136,7 @@ function planFileMigration(connection: SqliteConnection): Pick<MigrationPlan, 'w
 /** Whether a migration of this version, for the same chain, began the file beside. */
 function isUsable(path: string, name: string, genesis: string | undefined): boolean {
   try {
-    return reading(path, name, connection => {
+    return readFormerFile(path, name, connection => {
       const identity = getIdentity(connection)
       return planFileMigration(connection).way === 'none' && (identity === undefined || identity.genesis === genesis)
     })

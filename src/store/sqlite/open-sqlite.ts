@@ -19,28 +19,28 @@ import {
 import { openAudit } from './audit.ts'
 import { copyStore } from './backup.ts'
 import { findUndoHeight } from './commit.ts'
-import { openOrCreate, openReader, openWriter, type SqliteConnection, unlessDamaged } from './connection.ts'
+import { openOrCreate, openReader, openWriter, type SqliteConnection, skipDamaged } from './connection.ts'
 import { createKeyStore } from './keys.ts'
 import { acquireLock } from './lock.ts'
 import {
   checkVersion,
   getIdentity,
   getPublished,
-  inTransaction,
   putIdentity,
   putPublished,
   putUnderRepair,
   readableIdentity,
-  whileBusy,
+  retryWhileBusy,
+  runTransaction,
 } from './meta.ts'
 import { createSqliteMigration } from './migration.ts'
 import { createFileGuard, createReaders, holdView, type Readers } from './readers.ts'
 import { noteLayout } from './rows.ts'
-import { createMissing, everythingMissing, findSchemaDifferences, inspect } from './schema.ts'
-import { getTable, quoted } from './tables.ts'
+import { createMissing, findSchemaDifferences, inspect, listEverythingMissing } from './schema.ts'
+import { getTable, quoteIdentifier } from './tables.ts'
 import { farBatches, type WritingThreads } from './threads/far-batches.ts'
 import { getUsagePath, openSqliteUsage } from './usage.ts'
-import { getById, lastBlock } from './view.ts'
+import { getById, selectLastBlock } from './view.ts'
 import { refuseSecond, takeOverStore } from './writer.ts'
 
 type SqliteOptions = {
@@ -155,8 +155,8 @@ async function create(path: string, name: string): Promise<void> {
   using connection = openOrCreate(path, name)
   // Runs before anything is changed, because the file may be another program's.
   inspect(connection, name)
-  await whileBusy(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
-  await inTransaction(connection, name, () => createMissing(connection, name))
+  await retryWhileBusy(name, () => connection.db.run('PRAGMA journal_mode = WAL'))
+  await runTransaction(connection, name, () => createMissing(connection, name))
 }
 
 function compare(
@@ -166,7 +166,7 @@ function compare(
 ): readonly StoreDifference[] {
   using connection = openReader(path, name)
   return connection === undefined || inspect(connection, name) === 'empty'
-    ? everythingMissing()
+    ? listEverythingMissing()
     : differences(connection)
 }
 
@@ -180,12 +180,12 @@ async function restoreRecord(path: string, name: string): Promise<RestoreOutcome
   if (connection === undefined || inspect(connection, name) === 'empty') return 'whole'
   const isLost = (read: (from: SqliteConnection) => unknown): boolean =>
     // A record that was never written is undefined, but not lost.
-    unlessDamaged(() => [read(connection)]) === undefined
+    skipDamaged(() => [read(connection)]) === undefined
   const lost = { identity: isLost(getIdentity), published: isLost(getPublished) }
   if (!lost.identity && !lost.published) return 'whole'
   const unlock = acquireLock(path, name) ?? refuseSecond(connection, name)
   try {
-    return await inTransaction(connection, name, () => writeAnew(connection, name, lost))
+    return await runTransaction(connection, name, () => writeAnew(connection, name, lost))
   } finally {
     unlock()
   }
@@ -207,7 +207,7 @@ function writeAnew(
       }),
     )
   if (!lost.published) return 'exact'
-  const last = get(blocks, blockId(lastBlock(connection) ?? 0)) as BlockDoc | undefined
+  const last = get(blocks, blockId(selectLastBlock(connection) ?? 0)) as BlockDoc | undefined
   if (last === undefined)
     throw new Failure('damaged', `${name} has a record of its last block that cannot be read, and no block.`, {
       help: 'Nothing in it can be restored. Remove the file and load it again.',
@@ -216,7 +216,7 @@ function writeAnew(
   putPublished(connection, { height, hash, time, lib: height })
   // Whether all blocks are stored, with as many transactions as were counted while loading.
   const countRows = (index: AnyIndex): number =>
-    Number(connection.row(`SELECT count(*) FROM ${quoted(getTable(index).name)}`)?.[0])
+    Number(connection.row(`SELECT count(*) FROM ${quoteIdentifier(getTable(index).name)}`)?.[0])
   const isAllCounted = (): boolean => {
     const counted = get(statistics, STATISTICS) as StatisticsDoc | undefined
     return countRows(blocks) === height + 1 && countRows(transactions) === counted?.transaction_count

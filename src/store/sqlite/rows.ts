@@ -1,23 +1,23 @@
 import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/define.ts'
-import { formatId, idLength, parsePosition, partOfId, TX_PLACES } from '#indices/list.ts'
+import { formatId, idLength, parseIdPart, parsePosition, TX_PLACES } from '#indices/list.ts'
 import { missingData } from '#store/failures.ts'
 import type { Cell, FormerLayout, SqliteConnection } from './connection.ts'
 import { packText, unpackText } from './packed/text.ts'
 import {
-  bytesOfHash,
-  bytesOfHashes,
   type DocFields,
+  findWordNumber,
   formatHashes,
   hashOfBytes,
   isHashes,
-  numberOfWord,
   packDigits,
+  packHash,
+  packHashes,
   unpackDigits,
   WORDS,
 } from './packed/values.ts'
-import { POSITION, quoted, type SqlColumn, type SqlTable } from './tables.ts'
+import { POSITION, quoteIdentifier, type SqlColumn, type SqlTable } from './tables.ts'
 
 const PLACE_BYTES = 8
 
@@ -52,9 +52,9 @@ const textCell = (value: unknown): Cell | undefined => (typeof value === 'string
 const cellOf: Readonly<Record<FieldKind, (value: unknown) => Cell | undefined>> = {
   keyword: textCell,
   text: textCell,
-  hash: value => (typeof value === 'string' ? (bytesOfHash(value) ?? value) : undefined),
-  hashes: value => (typeof value === 'string' ? (bytesOfHashes(value) ?? value) : undefined),
-  word: value => (typeof value === 'string' ? (numberOfWord(value) ?? value) : undefined),
+  hash: value => (typeof value === 'string' ? (packHash(value) ?? value) : undefined),
+  hashes: value => (typeof value === 'string' ? (packHashes(value) ?? value) : undefined),
+  word: value => (typeof value === 'string' ? (findWordNumber(value) ?? value) : undefined),
   packed: value => (typeof value === 'string' ? packText(value) : undefined),
   digits: value => (typeof value === 'string' ? packDigits(value) : undefined),
   long: int64Cell,
@@ -97,7 +97,7 @@ const FROM_BYTES: Readonly<Partial<Record<FieldKind, (bytes: Uint8Array) => unkn
  * The value of a cell that is not plain; undefined: this program does not write such a cell. The bytes of `hashes` are left
  * to `deferHashes`.
  */
-function fromCell(kind: FieldKind, cell: Exclude<Cell, null>): unknown {
+function unpackCell(kind: FieldKind, cell: Exclude<Cell, null>): unknown {
   if (cell instanceof Uint8Array) return FROM_BYTES[kind]?.(cell)
   if (kind === 'int') return Number(cell)
   if (kind === 'bool') return cell !== 0n
@@ -123,7 +123,7 @@ export function toDoc(table: SqlTable, cells: readonly Cell[]): object {
       deferHashes(doc, column.name, cell)
       continue
     }
-    const value = column.isPlain ? cell : fromCell(column.kind, cell)
+    const value = column.isPlain ? cell : unpackCell(column.kind, cell)
     if (value === undefined) throw unreadable(table, doc, column)
     doc[column.name] = value
   }
@@ -191,7 +191,7 @@ function isAtPosition({ position }: SqlTable, doc: DocFields): boolean {
   const id = doc['id'] as string
   if (id.length !== idLength(position.length)) return false
   for (let part = 0; part < position.length; part += 1)
-    if (partOfId(id, part) !== doc[position[part] ?? '']) return false
+    if (parseIdPart(id, part) !== doc[position[part] ?? '']) return false
   return true
 }
 
@@ -205,10 +205,10 @@ function headFields(table: SqlTable, cells: readonly Cell[]): Record<string, unk
 }
 
 /** The columns of the key as a list, for an order or for a comparison with as many cells. */
-export const keyList = ({ key }: SqlTable): string => key.map(quoted).join(', ')
+export const keyList = ({ key }: SqlTable): string => key.map(quoteIdentifier).join(', ')
 
 /** Condition that selects one row by the cells of `keyCells`. */
-export const keyCondition = ({ key }: SqlTable): string => key.map(name => `${quoted(name)} = ?`).join(' AND ')
+export const keyCondition = ({ key }: SqlTable): string => key.map(name => `${quoteIdentifier(name)} = ?`).join(' AND ')
 
 /** The cells of the key for an id; undefined: no row can have such an id. */
 export function keyCells(table: SqlTable, id: string): Cell[] | undefined {
@@ -218,7 +218,7 @@ export function keyCells(table: SqlTable, id: string): Cell[] | undefined {
   return isNumbered(table) ? [toRowNumber(position)] : position.map(BigInt)
 }
 
-export const idOfKey = (table: SqlTable, cells: readonly Cell[]): string =>
+export const formatCellId = (table: SqlTable, cells: readonly Cell[]): string =>
   table.position.length === 0
     ? String(cells[0])
     : formatId(...(isNumbered(table) ? toPosition(table, cells[0] as bigint) : (cells.map(Number) as Position)))
@@ -226,7 +226,7 @@ export const idOfKey = (table: SqlTable, cells: readonly Cell[]): string =>
 /** The columns of a row, quoted, for a select or an insert; `of` is the table's alias in a join. */
 export const columnList = (table: SqlTable, of?: string): string =>
   [...table.head, ...table.columns.map(({ name }) => name)]
-    .map(name => (of === undefined ? quoted(name) : `${quoted(of)}.${quoted(name)}`))
+    .map(name => (of === undefined ? quoteIdentifier(name) : `${quoteIdentifier(of)}.${quoteIdentifier(name)}`))
     .join(', ')
 
 /** Builds a statement's text once per table, because every row needs it. */
@@ -264,10 +264,12 @@ export function formerRow(connection: SqliteConnection, table: SqlTable, id: str
 
 function buildFormerSelect(connection: SqliteConnection, table: SqlTable, { hasIds }: FormerLayout): string {
   const there = new Set(connection.rows(`SELECT "name" FROM pragma_table_xinfo('${table.name}')`).map(([name]) => name))
-  const [height = '', tx] = table.position.map(quoted)
+  const [height = '', tx] = table.position.map(quoteIdentifier)
   const position = tx === undefined ? height : `${height} * ${TX_PLACES} + ${tx}`
-  const head = table.head.map(name => (hasIds && name === POSITION ? position : quoted(name)))
-  const columns = table.columns.map(({ name, optional }) => (optional && !there.has(name) ? 'NULL' : quoted(name)))
+  const head = table.head.map(name => (hasIds && name === POSITION ? position : quoteIdentifier(name)))
+  const columns = table.columns.map(({ name, optional }) =>
+    optional && !there.has(name) ? 'NULL' : quoteIdentifier(name),
+  )
   const where = hasIds ? '"id" = ?' : keyCondition(table)
-  return `SELECT ${[...head, ...columns].join(', ')} FROM ${quoted(table.name)} WHERE ${where}`
+  return `SELECT ${[...head, ...columns].join(', ')} FROM ${quoteIdentifier(table.name)} WHERE ${where}`
 }

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { refuseDifferent } from '#store/failures.ts'
 import type { StoreDifference } from '#store/port.ts'
-import { inMemory, type SqliteConnection } from './connection.ts'
+import { type SqliteConnection, withMemoryDatabase } from './connection.ts'
 import { getMeta, getPublished, putFingerprint } from './meta.ts'
 import { fingerprint, type SchemaObject, schema } from './tables.ts'
 
@@ -33,8 +33,8 @@ export function findSchemaDifferences(connection: SqliteConnection): readonly St
   )
   const differences = schema.flatMap((object): readonly StoreDifference[] => {
     const sql = stored.get(object.name)
-    if (sql === undefined) return [missing(object)]
-    return sql === object.sql ? [] : [different(connection, object, sql)]
+    if (sql === undefined) return [describeMissing(object)]
+    return sql === object.sql ? [] : [describeDifferent(connection, object, sql)]
   })
   const made = stored.has('meta') ? getMeta(connection, 'schema') : undefined
   return differences.length > 0 || made === fingerprint
@@ -42,20 +42,20 @@ export function findSchemaDifferences(connection: SqliteConnection): readonly St
     : [{ name: 'meta', problem: 'different', detail: `schema is ${made}, expected ${fingerprint}` }]
 }
 
-export const everythingMissing = (): readonly StoreDifference[] => schema.map(missing)
+export const listEverythingMissing = (): readonly StoreDifference[] => schema.map(describeMissing)
 
-const missing = ({ name, type }: SchemaObject): StoreDifference => ({
+const describeMissing = ({ name, type }: SchemaObject): StoreDifference => ({
   name,
   problem: 'missing',
   detail: `${type} does not exist`,
 })
 
-function different(connection: SqliteConnection, object: SchemaObject, sql: string): StoreDifference {
+function describeDifferent(connection: SqliteConnection, object: SchemaObject, sql: string): StoreDifference {
   const detail = `stored: ${sql.replaceAll(/\s+/g, ' ')}; expected: ${object.sql}`
   if (object.type === 'index') return { name: object.name, problem: 'different', detail }
   const stored = new Map(readColumns(connection, object.name))
   // SQLite itself parses the expected definition, in a database in memory.
-  const expected = inMemory(scratch => {
+  const expected = withMemoryDatabase(scratch => {
     scratch.db.run(object.sql)
     return new Map(readColumns(scratch, object.name))
   })
@@ -77,7 +77,7 @@ const readColumns = (connection: SqliteConnection, table: string): readonly (rea
 /** Creates missing objects, in a transaction. Throws 'conflict' for differences, 'damaged' for lost tables. */
 export function createMissing(connection: SqliteConnection, name: string): void {
   const state = inspect(connection, name)
-  const differences = state === 'empty' ? everythingMissing() : findSchemaDifferences(connection)
+  const differences = state === 'empty' ? listEverythingMissing() : findSchemaDifferences(connection)
   refuseDifferent(name, differences)
   const absent = new Set(differences.map(each => each.name))
   const lost = schema.find(object => object.type === 'table' && absent.has(object.name))

@@ -6,14 +6,22 @@ import { balances } from '#indices/balance.ts'
 import { stateIndices } from '#indices/registry.ts'
 import { findCountedOrder } from '#indices/standing.ts'
 import { createFolder } from '#store/own-files.ts'
-import { asRecord, isCount } from '#store/published.ts'
+import { isCount, toMembers } from '#store/published.ts'
 import type { FormerDocument, FormerState, StateDocument, StateFile, StateMark } from '#store/state-port.ts'
 import { yieldEventLoop } from '#time/clock.ts'
 import { clearUndo, createUndo, keepUndo, revertLast, upsert } from './commit.ts'
-import { guarded, isDamage, openOrCreate, type SqliteConnection, unlessDamaged } from './connection.ts'
+import { guardSqlite, isDamage, openOrCreate, type SqliteConnection, skipDamaged } from './connection.ts'
 import { acquireLock } from './lock.ts'
-import { getMeta, inTransaction, putMeta } from './meta.ts'
-import { fieldIndexName, getTable, META, orderIndexName, quoted, requireIndex, type SchemaObject } from './tables.ts'
+import { getMeta, putMeta, runTransaction } from './meta.ts'
+import {
+  fieldIndexName,
+  getTable,
+  META,
+  orderIndexName,
+  quoteIdentifier,
+  requireIndex,
+  type SchemaObject,
+} from './tables.ts'
 import { getById, openStateReader } from './view.ts'
 
 /** Tables of state with the indexes that a loader reads: counted orders, and the times of frozen amounts. */
@@ -61,7 +69,7 @@ export function openStateFile(path: string): StateFile {
 
 /** The file, emptied if it is damaged or of another version. */
 function openUsable(path: string, name: string): SqliteConnection {
-  const usable = unlessDamaged(() => openCurrent(path, name))
+  const usable = skipDamaged(() => openCurrent(path, name))
   if (usable !== undefined) return usable
   removeFiles(path)
   const empty = openNamed(path, name)
@@ -134,13 +142,13 @@ function createStateFile({ path, name, connection, unlock }: Parts): StateFile {
   }
   const read = <T>(work: (reader: SqliteConnection) => T): T => {
     try {
-      return guarded(name, () => work(connection))
+      return guardSqlite(name, () => work(connection))
     } catch (error) {
       throw noteDamage(error)
     }
   }
   const write = async (work: () => void | Promise<void>, next: StateMark | undefined): Promise<void> => {
-    await inTransaction(connection, name, async () => {
+    await runTransaction(connection, name, async () => {
       await work()
       if (next !== undefined) putMeta(connection, MARK, JSON.stringify(next))
     }).catch((error: unknown) => {
@@ -164,7 +172,7 @@ function createStateFile({ path, name, connection, unlock }: Parts): StateFile {
       await write(() => {
         for (const key of [MARK, UNSENT] as const) removeMeta(connection, key)
         clearUndo(connection)
-        for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoted(getTable(index).name)}`)
+        for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoteIdentifier(getTable(index).name)}`)
       }, undefined)
       mark = undefined
     },
@@ -247,7 +255,7 @@ function removeMeta(connection: SqliteConnection, key: typeof MARK | typeof UNSE
 }
 
 function parseMark(text: string | undefined): StateMark | undefined {
-  const { store, stamp, hash, batch } = asRecord(text === undefined ? undefined : tryParseJson(text)) ?? {}
+  const { store, stamp, hash, batch } = toMembers(text === undefined ? undefined : tryParseJson(text)) ?? {}
   const isMark = typeof store === 'string' && isCount(stamp) && typeof hash === 'string' && typeof batch === 'string'
   return isMark ? { store, stamp, hash, batch } : undefined
 }

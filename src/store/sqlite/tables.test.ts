@@ -10,7 +10,7 @@ import type { View } from '#store/port.ts'
 import type { StateReader } from '#store/state-port.ts'
 import { publishedAt } from '#test/store/suite/fixture.ts'
 import { testFolder } from '#test/support/test-folder.ts'
-import { inMemory, openOrCreate } from './connection.ts'
+import { openOrCreate, withMemoryDatabase } from './connection.ts'
 import { findSchemaDifferences } from './schema.ts'
 import { fingerprint, namesColumn, schema } from './tables.ts'
 import { createSqliteView, openStateReader } from './view.ts'
@@ -142,7 +142,7 @@ test.each([
     },
   ],
 ])('differences of tables: %s is reported in one line', (_, change, expected) => {
-  const found = inMemory(connection => {
+  const found = withMemoryDatabase(connection => {
     for (const { sql } of schema) connection.db.run(sql)
     connection.db.run(`INSERT INTO "meta" VALUES ('schema', '${fingerprint}')`)
     connection.db.run(change)

@@ -35,15 +35,16 @@ export const ROW = '_row'
 /** Row number that is the position in the chain: the height, or height · 100,000 + transaction. */
 export const POSITION = '_position'
 
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 export const orderIndexName = (table: string, order: string): string => `${table}.${order}`
 export const fieldIndexName = (table: string, field: string): string => `${table}.${field}`
 
 /** Condition of an order, with the same text in its partial index and its queries: SQLite compares the text. */
 export function formatCondition({ positive, where }: Order): string | undefined {
-  const above = positive === undefined ? [] : [`(${positive.map(field => `${quoted(field)} > 0`).join(' OR ')})`]
-  const all = where === undefined ? above : [...above, `${quoted(where)} = 1`]
+  const above =
+    positive === undefined ? [] : [`(${positive.map(field => `${quoteIdentifier(field)} > 0`).join(' OR ')})`]
+  const all = where === undefined ? above : [...above, `${quoteIdentifier(where)} = 1`]
   return all.length === 0 ? undefined : all.join(' AND ')
 }
 
@@ -55,7 +56,9 @@ export const sortKeys = (order: Order, of?: string): string =>
   order.by
     .map(
       ([field, direction]) =>
-        (of === undefined ? '' : `${quoted(of)}.`) + quoted(field) + (direction === 'desc' ? ' DESC' : ''),
+        (of === undefined ? '' : `${quoteIdentifier(of)}.`) +
+        quoteIdentifier(field) +
+        (direction === 'desc' ? ' DESC' : ''),
     )
     .join(', ')
 
@@ -116,14 +119,14 @@ function tableSql(index: Index, columns: readonly SqlColumn[]): string {
   const fields = columns
     .map(({ name, kind, optional, follows }) => {
       const mayLack = optional || follows !== undefined
-      return `${quoted(name)} ${sqlTypes[kind]}${mayLack ? '' : ' NOT NULL'}`
+      return `${quoteIdentifier(name)} ${sqlTypes[kind]}${mayLack ? '' : ' NOT NULL'}`
     })
     .join(', ')
-  const made = (columnsAndKeys: string) => `CREATE TABLE ${quoted(index.name)} (${columnsAndKeys}) STRICT`
+  const made = (columnsAndKeys: string) => `CREATE TABLE ${quoteIdentifier(index.name)} (${columnsAndKeys}) STRICT`
   if (isPosition(index)) return made(`"${POSITION}" INTEGER PRIMARY KEY, ${positionColumns(index)}, ${fields}`)
   if (index.kind === 'history')
     return made(
-      `"${ROW}" INTEGER PRIMARY KEY, ${idColumn(index)}, ${fields}, UNIQUE (${index.position.map(quoted).join(', ')})`,
+      `"${ROW}" INTEGER PRIMARY KEY, ${idColumn(index)}, ${fields}, UNIQUE (${index.position.map(quoteIdentifier).join(', ')})`,
     )
   return isClustered(index)
     ? `${made(`"id" TEXT NOT NULL PRIMARY KEY, ${fields}`)}, WITHOUT ROWID`
@@ -133,7 +136,7 @@ function tableSql(index: Index, columns: readonly SqlColumn[]): string {
 /** The id for human readers and their tools: it takes no space, and no program searches for it. */
 function idColumn({ position }: Index): string {
   const digits = ['%012d', '%05d', '%05d'].slice(0, position.length).join('-')
-  return `"id" TEXT AS (printf('${digits}', ${position.map(quoted).join(', ')})) VIRTUAL`
+  return `"id" TEXT AS (printf('${digits}', ${position.map(quoteIdentifier).join(', ')})) VIRTUAL`
 }
 
 function positionColumns(index: Index): string {
@@ -145,7 +148,10 @@ function positionColumns(index: Index): string {
           [height, `"${POSITION}" / ${TX_PLACES}`],
           [tx, `"${POSITION}" % ${TX_PLACES}`],
         ]
-  return [...parts.map(([name = '', sql]) => `${quoted(name)} INTEGER AS (${sql}) VIRTUAL`), idColumn(index)].join(', ')
+  return [
+    ...parts.map(([name = '', sql]) => `${quoteIdentifier(name)} INTEGER AS (${sql}) VIRTUAL`),
+    idColumn(index),
+  ].join(', ')
 }
 
 /**
@@ -157,23 +163,23 @@ const isClustered = ({ kind, orders, fields }: Index): boolean =>
 
 /** Maps a place to a row number. The place is the side table's row id, so a page of a list is one range. */
 const placesSql = (name: string): string =>
-  `CREATE TABLE ${quoted(name)} ("place" INTEGER PRIMARY KEY, "row" INTEGER NOT NULL) STRICT`
+  `CREATE TABLE ${quoteIdentifier(name)} ("place" INTEGER PRIMARY KEY, "row" INTEGER NOT NULL) STRICT`
 
 function orderIndex(table: string, name: string, order: Order): SchemaObject {
   const sorted = order.by.map(([field]) => field)
   // With the condition's fields: SQLite may test them again and must not look up skipped rows for that.
   const tested = conditionFields(order).filter(field => !sorted.includes(field))
   const keys = [
-    ...(order.group === undefined ? [] : [quoted(order.group)]),
+    ...(order.group === undefined ? [] : [quoteIdentifier(order.group)]),
     sortKeys(order),
-    ...tested.map(quoted),
+    ...tested.map(quoteIdentifier),
   ].join(', ')
   const condition = formatCondition(order)
   return {
     name: orderIndexName(table, name),
     type: 'index',
     sql:
-      `CREATE INDEX ${quoted(orderIndexName(table, name))} ON ${quoted(table)} (${keys})` +
+      `CREATE INDEX ${quoteIdentifier(orderIndexName(table, name))} ON ${quoteIdentifier(table)} (${keys})` +
       (condition === undefined ? '' : ` WHERE ${condition}`),
   }
 }
@@ -197,8 +203,8 @@ function fieldIndexes(index: Index): readonly SchemaObject[] {
       name: fieldIndexName(index.name, name),
       type: 'index' as const,
       sql:
-        `CREATE INDEX ${quoted(fieldIndexName(index.name, name))} ON ${quoted(index.name)} (${quoted(name)}${isPosition(index) ? '' : ', "id"'})` +
-        (optional ? ` WHERE ${quoted(name)} IS NOT NULL` : ''),
+        `CREATE INDEX ${quoteIdentifier(fieldIndexName(index.name, name))} ON ${quoteIdentifier(index.name)} (${quoteIdentifier(name)}${isPosition(index) ? '' : ', "id"'})` +
+        (optional ? ` WHERE ${quoteIdentifier(name)} IS NOT NULL` : ''),
     }))
 }
 

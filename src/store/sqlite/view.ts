@@ -19,10 +19,10 @@ import {
 import { type BoundedCache, boundedCache, countDocCharacters } from '#store/bounded-cache.ts'
 import { missingData } from '#store/failures.ts'
 import type { Moment, Published, View } from '#store/port.ts'
-import { type Ranking, type RankingRows, requireRanking, rowsOfPage } from '#store/ranking.ts'
+import { findPageRange, type Ranking, type RankingRows, requireRanking } from '#store/ranking.ts'
 import type { StateReader } from '#store/state-port.ts'
 import { yieldEventLoop } from '#time/clock.ts'
-import { type SqliteConnection, unlessDamaged } from './connection.ts'
+import { type SqliteConnection, skipDamaged } from './connection.ts'
 import { getPublished, isUnderRepair } from './meta.ts'
 import { WORDS } from './packed/values.ts'
 import { columnList, formerRow, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
@@ -32,14 +32,14 @@ import {
   getTable,
   namesColumn,
   orderIndexName,
-  quoted,
+  quoteIdentifier,
   ROW,
   type SqlTable,
   sortKeys,
 } from './tables.ts'
 
 const selectSql = perTable(
-  table => `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`,
+  table => `SELECT ${columnList(table)} FROM ${quoteIdentifier(table.name)} WHERE ${keyCondition(table)}`,
 )
 
 export function getById(connection: SqliteConnection, index: Index, id: string): object | undefined {
@@ -53,8 +53,8 @@ export function getById(connection: SqliteConnection, index: Index, id: string):
 
 const blocksTable = getTable(blocks)
 /** Height of the highest stored block; undefined: none. */
-export function lastBlock(connection: SqliteConnection): number | undefined {
-  const key = connection.row(`SELECT max(${keyList(blocksTable)}) FROM ${quoted(blocksTable.name)}`)?.[0]
+export function selectLastBlock(connection: SqliteConnection): number | undefined {
+  const key = connection.row(`SELECT max(${keyList(blocksTable)}) FROM ${quoteIdentifier(blocksTable.name)}`)?.[0]
   return typeof key === 'bigint' ? Number(key) : undefined
 }
 
@@ -66,8 +66,8 @@ export function findByField(
 ): readonly object[] {
   const table = getTable(index)
   const sql =
-    `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
-    ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ?` +
+    `SELECT ${columnList(table)} FROM ${quoteIdentifier(table.name)}` +
+    ` INDEXED BY ${quoteIdentifier(fieldIndexName(table.name, field))} WHERE ${quoteIdentifier(field)} = ?` +
     ` ORDER BY ${keyList(table)} LIMIT ?`
   // Hashes practically never share 8 bytes by chance.
   return connection.rows(sql, value, 16n).map(cells => toDoc(table, cells))
@@ -75,8 +75,8 @@ export function findByField(
 
 const recordsTable = getTable(records)
 const byPlace =
-  `FROM ${quoted(recordsTable.places ?? '')} AS p` +
-  ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"`
+  `FROM ${quoteIdentifier(recordsTable.places ?? '')} AS p` +
+  ` CROSS JOIN ${quoteIdentifier(recordsTable.name)} AS r ON r."${ROW}" = p."row"`
 
 /** The columns of a listed record; the time is text, because it has more digits than a double. */
 export const recordsSql =
@@ -130,7 +130,7 @@ function selectListRecords(
 const WORD_FIELDS = ['contract', 'action_name', 'return', 'status_code'] as const
 
 const newRecordsSql =
-  `SELECT ${columnList(recordsTable)} FROM ${quoted(recordsTable.name)}` +
+  `SELECT ${columnList(recordsTable)} FROM ${quoteIdentifier(recordsTable.name)}` +
   ` WHERE "height" > ? ORDER BY ${keyList(recordsTable)}`
 
 /** `View.newRecords`: reads all rows of the blocks above a height and filters those of the lists. */
@@ -160,7 +160,7 @@ const selectMoments = (connection: SqliteConnection, list: ListDoc, ordinals: re
     return { height: Number(height), time }
   })
 
-const timeSql = `SELECT "time" FROM ${quoted(blocksTable.name)} WHERE ${keyCondition(blocksTable)}`
+const timeSql = `SELECT "time" FROM ${quoteIdentifier(blocksTable.name)} WHERE ${keyCondition(blocksTable)}`
 
 /** Without the other columns: a search by time reads dozens of blocks. */
 function readBlockTime(connection: SqliteConnection, height: number): bigint {
@@ -174,8 +174,8 @@ function readBlockTime(connection: SqliteConnection, height: number): bigint {
 
 const balancesTable = getTable(balances)
 const dueSql =
-  `SELECT ${columnList(balancesTable)} FROM ${quoted(balancesTable.name)}` +
-  ` INDEXED BY ${quoted(fieldIndexName(balancesTable.name, 'next_due'))}` +
+  `SELECT ${columnList(balancesTable)} FROM ${quoteIdentifier(balancesTable.name)}` +
+  ` INDEXED BY ${quoteIdentifier(fieldIndexName(balancesTable.name, 'next_due'))}` +
   ' WHERE "next_due" >= ? AND "next_due" <= ? ORDER BY "next_due", "id" LIMIT ?'
 
 /**
@@ -216,7 +216,7 @@ const statements = new Map<string, { readonly table: SqlTable; readonly all: str
 /** Parameters: the group if there is one, then limit and offset. */
 function rankSql(table: SqlTable, orderName: string, order: Order): string {
   const all = alongIndex(table, orderName, order)([])
-  return byId(table, order, `${all} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
+  return formatSelectByIds(table, order, `${all} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
 }
 
 /**
@@ -226,11 +226,11 @@ function rankSql(table: SqlTable, orderName: string, order: Order): string {
  */
 function rankAfterSql(table: SqlTable, orderName: string, order: Order): string {
   const fields = standingFields(order)
-  const [amount, name] = [quoted(fields.amount), quoted(fields.member)]
+  const [amount, name] = [quoteIdentifier(fields.amount), quoteIdentifier(fields.member)]
   const run = alongIndex(table, orderName, order)
   const ties = run([`${amount} = ?`, `${name} > ?`])
   const rest = run([`${amount} < ?`])
-  return byId(table, order, `${ties} UNION ALL ${rest} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
+  return formatSelectByIds(table, order, `${ties} UNION ALL ${rest} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
 }
 
 /**
@@ -238,16 +238,16 @@ function rankAfterSql(table: SqlTable, orderName: string, order: Order): string 
  * index an error instead of a slow answer.
  */
 function alongIndex(table: SqlTable, orderName: string, order: Order) {
-  const keys = order.by.map(([field]) => quoted(field)).join(', ')
+  const keys = order.by.map(([field]) => quoteIdentifier(field)).join(', ')
   const own = [
-    ...(order.group === undefined ? [] : [`${quoted(order.group)} = ?`]),
+    ...(order.group === undefined ? [] : [`${quoteIdentifier(order.group)} = ?`]),
     ...[formatCondition(order)].filter(condition => condition !== undefined),
   ]
   return (more: readonly string[]): string => {
     const conditions = [...own, ...more]
     return (
-      `SELECT "id" AS "ranked", ${keys} FROM ${quoted(table.name)}` +
-      ` INDEXED BY ${quoted(orderIndexName(table.name, orderName))}` +
+      `SELECT "id" AS "ranked", ${keys} FROM ${quoteIdentifier(table.name)}` +
+      ` INDEXED BY ${quoteIdentifier(orderIndexName(table.name, orderName))}` +
       (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`)
     )
   }
@@ -255,20 +255,20 @@ function alongIndex(table: SqlTable, orderName: string, order: Order) {
 
 // The inner query takes the ids from the index alone, so that skipped rows need no look-up. The outer sort is
 // of `limit` rows.
-const byId = (table: SqlTable, order: Order, ids: string): string =>
+const formatSelectByIds = (table: SqlTable, order: Order, ids: string): string =>
   `SELECT ${columnList(table, 'r')} FROM (${ids})` +
-  ` CROSS JOIN ${quoted(table.name)} AS "r" ON "r"."id" = "ranked" ORDER BY ${sortKeys(order, 'r')}`
+  ` CROSS JOIN ${quoteIdentifier(table.name)} AS "r" ON "r"."id" = "ranked" ORDER BY ${sortKeys(order, 'r')}`
 
 /** Documents whose names begin with a text, by name: one range of the index of names. */
-function namedRows(
+function selectNamedRows(
   connection: SqliteConnection,
   index: Index,
   { text, limit }: { readonly text: string; readonly limit: number },
 ): readonly object[] {
   const table = getTable(index)
-  const column = quoted(namesColumn(index) ?? 'id')
+  const column = quoteIdentifier(namesColumn(index) ?? 'id')
   const sql =
-    `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
+    `SELECT ${columnList(table)} FROM ${quoteIdentifier(table.name)}` +
     ` WHERE ${column} >= ? AND ${column} < ? ORDER BY ${column} LIMIT ?`
   return connection.rows(sql, text, text + LAST_NAME, BigInt(limit)).map(cells => toDoc(table, cells))
 }
@@ -360,7 +360,7 @@ function readDocument(
   id: string,
 ): object | undefined {
   // A damaged document counts as absent for this reader alone, so it is not cached.
-  if (isDamaged) return unlessDamaged(() => getById(connection, index, id))
+  if (isDamaged) return skipDamaged(() => getById(connection, index, id))
   const key = index.kind === 'history' ? undefined : `${index.name}/${id}`
   const known = key === undefined ? undefined : docs.get(key)
   if (known !== undefined) return known.value
@@ -394,10 +394,10 @@ export function createSqliteView(
     findAny: (index, field, values) =>
       read(() => values.flatMap(value => find(index, field, value)).toSorted((a, b) => (a.id < b.id ? -1 : 1))),
     startingWith: <I extends Index>(index: I, text: string, limit: number) =>
-      read(() => namedRows(connection, index, { text, limit }) as readonly DocOf<I>[]),
+      read(() => selectNamedRows(connection, index, { text, limit }) as readonly DocOf<I>[]),
     page: async (index, order, options) => {
       const ranking = requireRanking({ index, order, group: options.group })
-      const rows = await rowsOfPage({ segments: ids => view.getMany(segments, ids) }, ranking, options)
+      const rows = await findPageRange({ segments: ids => view.getMany(segments, ids) }, ranking, options)
       return read(() => (rows === undefined ? [] : rankedRows(connection, ranking, rows)))
     },
     records: (list, first, last) => read(() => selectListRecords(connection, list, { first, last })),

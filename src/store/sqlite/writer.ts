@@ -24,7 +24,6 @@ import {
   getIdentity,
   getOwner,
   getPublished,
-  inTransaction,
   isUnderRepair,
   type Owner,
   putIdentity,
@@ -33,10 +32,11 @@ import {
   putUnderRepair,
   requireInPlace,
   requireOwn,
+  runTransaction,
 } from './meta.ts'
 import { findSchemaDifferences, inspect } from './schema.ts'
 import type { FarBatches, FarBatchesOf } from './threads/far-batches.ts'
-import { findByField, getById, lastBlock, openStateReader } from './view.ts'
+import { findByField, getById, openStateReader, selectLastBlock } from './view.ts'
 
 type WriteLockParts = {
   readonly name: string
@@ -117,7 +117,7 @@ class WriteLock {
 
   private transact(work: (writing: SqliteConnection) => void | Promise<void>): Promise<void> {
     const { name, writing, owner } = this.parts
-    return inTransaction(writing, name, async () => {
+    return runTransaction(writing, name, async () => {
       requireOwn(writing, name, owner)
       await work(writing)
     })
@@ -148,7 +148,9 @@ const createSqliteRepairWriter = (lock: WriteLock): Omit<RepairWriter, 'unfinish
   // Heights of the published record, of the last block, and of the last batch that can be reverted.
   endings: () =>
     lock.read(reader =>
-      [getPublished(reader)?.height, lastBlock(reader), findUndoHeight(reader)].filter(height => height !== undefined),
+      [getPublished(reader)?.height, selectLastBlock(reader), findUndoHeight(reader)].filter(
+        height => height !== undefined,
+      ),
     ),
   takeBack: async height => {
     let end: Published | undefined
@@ -239,7 +241,7 @@ export async function takeOverStore(
   const reader = opened.use(openReader(path, name))
   if (reader === undefined) throw notCreated(name)
   const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
-  const checkpoint = await inTransaction(writing, name, () => {
+  const checkpoint = await runTransaction(writing, name, () => {
     const stored = getIdentity(writing)
     checkIdentity(name, stored, taking.identity)
     if (!taking.repair && isUnderRepair(writing)) throw unfinishedRepair(name)

@@ -31,7 +31,7 @@ type WrittenTransaction = {
 const NOTHING = new Uint8Array()
 const bytes = (hash: string): Uint8Array => hashBytes(hash) ?? NOTHING
 
-/** Bytes that are not valid UTF-8 are kept in the text (`bytesOfText`), because JSON has no escape for them. */
+/** Bytes that are not valid UTF-8 are kept in the text (`encodeChainText`), because JSON has no escape for them. */
 const decoded = (block: Written): Block =>
   decodeBlock(
     JSON.stringify({ status: 'IRREVERSIBLE', block }).replaceAll(/\\u(dc[89a-f][0-9a-f])/g, (_, code) =>

@@ -1,4 +1,4 @@
-import { fromUnits, toUnits } from '#chain/amount.ts'
+import { formatUnits, toUnits } from '#chain/amount.ts'
 import type { Block } from '#chain/block.ts'
 import { readReceipts } from './receipts.ts'
 
@@ -35,8 +35,8 @@ export function plainVoteDays(votes: readonly PlainVote[], first: bigint, last: 
     return {
       date: new Date(Number((day * DAY_NS) / 1_000_000n)).toISOString().slice(0, 10),
       complete: day !== today,
-      votes: fromUnits(before(day + 1n), 8),
-      change: fromUnits(before(day + 1n) - before(day), 8),
+      votes: formatUnits(before(day + 1n), 8),
+      change: formatUnits(before(day + 1n) - before(day), 8),
     }
   })
 }
@@ -44,7 +44,7 @@ export function plainVoteDays(votes: readonly PlainVote[], first: bigint, last: 
 /** `votes_change_7d`, computed from a producer's votes. */
 export function plainChangeOfWeek(votes: readonly PlainVote[], last: bigint): string {
   const begin = (last / DAY_NS - 6n) * DAY_NS
-  return fromUnits(sumOf(votes.filter(({ time }) => time >= begin)), 8)
+  return formatUnits(sumOf(votes.filter(({ time }) => time >= begin)), 8)
 }
 
 /** All gas pledges and unpledges in the order of the chain, in 10^-8 IOST. */

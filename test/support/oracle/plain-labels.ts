@@ -1,4 +1,4 @@
-import { fromUnits, toUnits, unitsAsRead } from '#chain/amount.ts'
+import { formatUnits, parseUnitsLeniently, toUnits } from '#chain/amount.ts'
 import type { Block, Receipt, Transaction } from '#chain/block.ts'
 import { argumentsOf, moveOf } from './receipts.ts'
 
@@ -8,7 +8,7 @@ export type PlainLine = `${string} ${string} ${string}`
 type Move = { readonly from: string; readonly to: string; readonly units: bigint; label: 'stake' | 'Reward' | '' }
 
 const DECIMALS = 8
-const unitsOf = (text = ''): bigint => unitsAsRead(text, DECIMALS) ?? 0n
+const unitsOf = (text = ''): bigint => parseUnitsLeniently(text, DECIMALS) ?? 0n
 
 function moveIn(receipt: Receipt): Move | undefined {
   const move = moveOf(receipt)
@@ -76,7 +76,7 @@ export function plainLines(blocks: Iterable<Block>): ReadonlyMap<string, readonl
       if (tx.receipt.statusCode !== 'SUCCESS') continue
       for (const { from, to, units, label } of movesOf(tx)) {
         if (from === to || units === 0n) continue
-        const amount = fromUnits(units, DECIMALS)
+        const amount = formatUnits(units, DECIMALS)
         const isKeeper = (name: string): boolean => name === 'vote.iost' || name === 'gas.iost'
         const sent = label === 'stake' && isKeeper(to) ? 'Add to Pool' : ''
         const received = label === 'stake' ? (isKeeper(from) ? 'Remove from Pool' : '') : label

@@ -1,5 +1,5 @@
 import { audit } from '#audit/audit.ts'
-import { findings } from '#audit/compare.ts'
+import { createFindings } from '#audit/compare.ts'
 import { type RepairResult, repair } from '#audit/repair.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
@@ -12,7 +12,7 @@ export async function audited(
   { node, writer, sample = 0 }: { readonly node?: Node; readonly writer?: Writer; readonly sample?: number } = {},
 ) {
   const scratch = await temporarySqlite()
-  const found = findings(Number.POSITIVE_INFINITY)
+  const found = createFindings(Number.POSITIVE_INFINITY)
   try {
     const result = await audit(
       {

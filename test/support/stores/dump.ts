@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
-import { fromStateId, getStoredNames, STATE_INDICES } from '#store/elastic/schema/names.ts'
+import { getStoredNames, parseStateId, STATE_INDICES } from '#store/elastic/schema/names.ts'
 import { readParts } from './ask-elastic.ts'
 
 /** Every document of a store as text, by `index/id`, read without the store's own code. */
@@ -41,7 +41,7 @@ export async function dumpElastic(url: string, prefix: string): Promise<Dump> {
         const { at, before, kind = name, named, ...fields } = _source
         const index = byName.get(String(kind))
         if (index === undefined) throw new Error(`There is a document of ${kind}.`)
-        const id = index.kind === 'state' ? fromStateId(index, _id) : _id
+        const id = index.kind === 'state' ? parseStateId(index, _id) : _id
         dump.set(`${index.name}/${id}`, written(ownFields(index, fields)))
       }
   }

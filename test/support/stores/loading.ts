@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProofLevel } from '#chain/block.ts'
-import { collector } from '#load/batches.ts'
+import { createCollector } from '#load/batches.ts'
 import { load } from '#load/load.ts'
 import type { LoadOptions } from '#load/session.ts'
 import { createNode } from '#node/archive-node.ts'
@@ -25,7 +25,7 @@ export const replayed = async (to?: number): Promise<Replay> =>
  * whole chains alive, and each collection traverses all of them. Tests with processes of their own check that
  * a single command stays small.
  */
-export const collect = collector(undefined, 500_000_000)
+export const collect = createCollector(undefined, 500_000_000)
 
 /** Loads up to the node's last irreversible block unless told otherwise, without logging. */
 export const loadOnce = (

@@ -1,4 +1,4 @@
-import { fromUnits } from '#chain/amount.ts'
+import { formatUnits } from '#chain/amount.ts'
 import type { LoadedBlock, Receipt } from '#chain/block.ts'
 import { chainOf, genesis, receipt, START, transaction } from './hand-made.ts'
 
@@ -18,7 +18,7 @@ export function votedChain(random: () => number, { quiet, busy }: Length): reado
     // Sometimes all votes are withdrawn, so that a day may end with the votes it began with.
     const units = isTaken ? (random() < 0.3 ? now : now / 3n) : BigInt(upTo(2 ** 50))
     given.set(producer, now + (isTaken ? -units : units))
-    const args = ['alice00', producer, fromUnits(units, 8)]
+    const args = ['alice00', producer, formatUnits(units, 8)]
     return receipt(`vote_producer.iost/${isTaken ? 'unvote' : 'vote'}`, args)
   }
   const some = () => Array.from({ length: upTo(4) }, () => vote(VOTED[upTo(VOTED.length)] ?? ''))

@@ -12,7 +12,7 @@ import { decodeDoc, readFormerDoc } from '../schema/documents.ts'
 import { isInCopies } from '../schema/index-states.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import type { Cluster, Names, ReadCluster } from '../schema/names.ts'
-import { findPartition, fromStateId, getStateIndex, KIND, toStateId } from '../schema/names.ts'
+import { findPartition, getStateIndex, KIND, parseStateId, toStateId } from '../schema/names.ts'
 import { type Pit, type SortedHit, takePits } from './hold-view.ts'
 import { OutOfDateCopy } from './proved-reads.ts'
 import { parseHeight } from './view.ts'
@@ -193,7 +193,7 @@ function toStored<I extends AnyIndex>(reading: AuditReading, index: I, hit: Sort
 }
 
 function toDocumentId(index: AnyIndex, stored: string): string {
-  return index.kind === 'state' ? fromStateId(index, stored) : stored
+  return index.kind === 'state' ? parseStateId(index, stored) : stored
 }
 
 function tryDecode<I extends AnyIndex>(index: I, { _id, _source }: SortedHit): DocOf<I> | undefined {

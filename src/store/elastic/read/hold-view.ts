@@ -15,7 +15,7 @@ import {
 import { getLastDocuments, type LastDocument, type PublishedMeta, toStamp, toVersion } from '../schema/checkpoint.ts'
 import { type DocSource, decodeDoc } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
-import { type Cluster, fromStateId, getStateIndex, type ReadCluster, toStateId } from '../schema/names.ts'
+import { type Cluster, getStateIndex, parseStateId, type ReadCluster, toStateId } from '../schema/names.ts'
 import { COPIES_TRIED, createDeadlineFailure, getWaitMs, OutOfDateCopy } from './proved-reads.ts'
 import { readPage } from './search-state.ts'
 
@@ -235,7 +235,7 @@ function createHeldView(
     for (let from = 0; from < ids.length; from += HELD_AT_ONCE) {
       const values = ids.slice(from, from + HELD_AT_ONCE).map(id => toStateId(index, id))
       for (const { _id, _source } of await pitOf(index).search({ size: values.length, query: { ids: { values } } })) {
-        const doc = decodeDoc(index, fromStateId(index, _id), _source)
+        const doc = decodeDoc(index, parseStateId(index, _id), _source)
         found.set(doc.id, doc)
       }
     }

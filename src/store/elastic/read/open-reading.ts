@@ -3,8 +3,8 @@ import { boundedCache } from '#store/bounded-cache.ts'
 import { nothingLoaded, otherVersion, underRepair } from '#store/failures.ts'
 import { type CallEnd, createReports, type HeldView, type HoldOptions, type ReadPort, type View } from '#store/port.ts'
 import type { Hints } from '#store/ranking.ts'
-import { wholeness } from '#store/wholeness.ts'
-import { within } from '#time/deadline.ts'
+import { watchWholeness } from '#store/wholeness.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import { isMissingIndex } from '../client/request.ts'
 import {
   getLastDocuments,
@@ -113,7 +113,7 @@ type OpenOptions = {
 
 type ReadsOptions = HeightOptions & {
   readonly open: (at: PublishedMeta, how: OpenOptions) => OpenedView
-  readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
+  readonly whole: Pick<ReturnType<typeof watchWholeness>, 'require' | 'requireNow'>
   /** Maximum time that a read without a signal is retried, milliseconds. */
   readonly timeoutMs: number
   readonly onCall?: ((end: CallEnd) => void) | undefined
@@ -191,7 +191,7 @@ export function openReads(options: ReadsOptions) {
       if (signal?.aborted) throw aborted()
       const how = { signal, damaged, onRelease: () => report() }
       // Work may wait for more than its own requests, so it is abandoned when the signal aborts.
-      const value = await within(readUntilRight(work, how, progress), { signal, aborted })
+      const value = await awaitLimited(readUntilRight(work, how, progress), { signal, aborted })
       report()
       return value
     } catch (error) {
@@ -305,7 +305,7 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
     return found
   }
   const { open, forget } = createViews({ ...cluster, hold: options => hold(options) })
-  const whole = wholeness({ check: () => checkLost(cluster, published), elapsed: clock.elapsed })
+  const whole = watchWholeness({ check: () => checkLost(cluster, published), elapsed: clock.elapsed })
   const options = { readPublished: published, open, whole, clock, store, timeoutMs, onCall }
   const { read, expire, fresh, readUnrepaired } = openReads(options)
   const requireWhole = async (signal?: AbortSignal): Promise<void> => {

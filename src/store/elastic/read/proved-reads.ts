@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { BoundedCache } from '#store/bounded-cache.ts'
 import type { Hints } from '#store/ranking.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import { DOCS_AT_ONCE, type Got, getMany } from '../client/read-documents.ts'
 import type { ElasticConnection, Ref } from '../client/request.ts'
 import {
@@ -48,7 +48,7 @@ export function getWaitMs(attempt: number): number {
 
 /** The promise, or a 'deadline' failure when the signal aborts; `what` completes "The deadline passed before". */
 export function awaitUnlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, what: string): Promise<T> {
-  return within(promise, { signal, aborted: () => createDeadlineFailure(what) })
+  return awaitLimited(promise, { signal, aborted: () => createDeadlineFailure(what) })
 }
 
 export function createDeadlineFailure(what: string): Failure {

@@ -18,7 +18,7 @@ import { requestJson, requireValid } from '../client/request.ts'
 import { toStamp, toVersion } from '../schema/checkpoint.ts'
 import { type DocSource, decodeDoc, MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT, SORT } from '../schema/mappings.ts'
-import { fromStateId, getFirstOrder, getStoredNames, isSortedOnDisk, KIND, NAMED, toStateId } from '../schema/names.ts'
+import { getFirstOrder, getStoredNames, isSortedOnDisk, KIND, NAMED, parseStateId, toStateId } from '../schema/names.ts'
 import { NewerData, OutOfDateCopy, searchOneCopy, type ViewReader } from './proved-reads.ts'
 
 type RankedHit = {
@@ -75,7 +75,7 @@ async function readRankedRows<I extends StateIndex>(
     after === undefined && skip + limit <= WINDOW
       ? await search({ from: skip, size: limit })
       : await searchDeep(search, after, { offset: skip, limit })
-  return hits.map(({ _id, _source }) => decodeDoc(index, fromStateId(index, _id), _source))
+  return hits.map(({ _id, _source }) => decodeDoc(index, parseStateId(index, _id), _source))
 }
 
 /** Options for hits without their documents, which cost ten times as much. */
@@ -248,7 +248,7 @@ async function listTerms(
       help: 'Check the health of the cluster, then retry.',
       retryable: true,
     })
-  return requireValid({ connection, what }, answer.terms, Array.isArray).map(name => fromStateId(index, name))
+  return requireValid({ connection, what }, answer.terms, Array.isArray).map(name => parseStateId(index, name))
 }
 
 /** Throws unless `found` has all names from `text` to the last name with that prefix, or to `until`, inclusive. */

@@ -2,7 +2,7 @@ import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { RUN_REPAIR } from '#store/failures.ts'
 import type { Filling, Published } from '#store/port.ts'
-import { asRecord, isCount, isHeight, type Members, parsePublishedRecord } from '#store/published.ts'
+import { isCount, isHeight, type Members, parsePublishedRecord, toMembers } from '#store/published.ts'
 import type { ElasticConnection, SeqNo } from '../client/request.ts'
 import { MISSING_INDEX, parseAnswer, parseError, requestParsed, toElasticFailure } from '../client/request.ts'
 import { EDITION } from './mappings.ts'
@@ -136,7 +136,7 @@ export function parseCheckpoint(source: unknown): Checkpoint | undefined {
   if (body === undefined) return undefined
   const { end, ...rest } = body
   const published = end === undefined ? undefined : parsePublishedRecord(end)
-  const [filling, floor] = [asRecord(rest['filling']), asRecord(rest['floor'])]
+  const [filling, floor] = [toMembers(rest['filling']), toMembers(rest['floor'])]
   const whole =
     [rest['schema'], rest['chainId'], rest['derivation'], rest['renewed']].every(isCount) &&
     [rest['owner'], rest['batch']].every(text => typeof text === 'string') &&
@@ -160,8 +160,8 @@ export function parsePublished(source: unknown): PublishedMeta | undefined {
 }
 
 function parseBody(source: unknown): Members | undefined {
-  const text = asRecord(source)?.['body']
-  return typeof text === 'string' ? asRecord(tryParseJson(text)) : undefined
+  const text = toMembers(source)?.['body']
+  return typeof text === 'string' ? toMembers(tryParseJson(text)) : undefined
 }
 
 /** Stamps stay below 2^50, so that they are exact as numbers. */
@@ -176,7 +176,7 @@ function hasValidCommon({ partitions, generations, epoch, mending, inventory }: 
     hasOnly(generations, isCount) &&
     (epoch === undefined || (isCount(epoch) && epoch <= MAX_EPOCH)) &&
     (mending === undefined || mending === true) &&
-    (inventory === undefined || isInventory(asRecord(inventory) ?? {}))
+    (inventory === undefined || isInventory(toMembers(inventory) ?? {}))
   )
 }
 
@@ -191,7 +191,7 @@ function isInventory({ batch, indices, last }: Members): boolean {
 }
 
 function hasOnly(value: unknown, isValid: (member: unknown) => boolean): boolean {
-  return asRecord(value) !== undefined && Object.values(value as object).every(isValid)
+  return toMembers(value) !== undefined && Object.values(value as object).every(isValid)
 }
 
 const CHECKPOINT = 'checkpoint'
@@ -208,7 +208,7 @@ export function formatContent({ end, partitions, filling, inventory }: Checkpoin
 
 /** undefined: the text is not one of `formatContent`. */
 export function parseContent(text: string) {
-  const content = asRecord(JSON.parse(text))
+  const content = toMembers(JSON.parse(text))
   const end = parsePublishedRecord(content?.['end'])
   // Only this program writes the text.
   return end && { ...(content as Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'>), end }

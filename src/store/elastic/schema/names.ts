@@ -26,7 +26,7 @@ export function toStateId(kind: StateKind, id: string): string {
 }
 
 /** The id of a state document by the id under which it is stored. */
-export function fromStateId(kind: StateKind, stored: string): string {
+export function parseStateId(kind: StateKind, stored: string): string {
   return stored.slice(getPrefix(kind).length)
 }
 

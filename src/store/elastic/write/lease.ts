@@ -4,7 +4,7 @@ import { NOTHING_FILLED } from '#store/batch.ts'
 import { unfinishedRepair } from '#store/failures.ts'
 import { checkIdentity } from '#store/identity.ts'
 import type { Identity } from '#store/port.ts'
-import { asRecord } from '#store/published.ts'
+import { toMembers } from '#store/published.ts'
 import type { TryResult } from '#time/retry.ts'
 import type { SeqNo } from '../client/request.ts'
 import {
@@ -72,7 +72,7 @@ async function resolveConflict(
 
 /** undefined: the answer to the write cannot be read. */
 function parseWritten({ text }: ElasticResponse): SeqNo | undefined {
-  const { _seq_no: seqNo, _primary_term: primaryTerm } = asRecord(tryParseJson(text)) ?? {}
+  const { _seq_no: seqNo, _primary_term: primaryTerm } = toMembers(tryParseJson(text)) ?? {}
   return Number.isInteger(seqNo) && Number.isInteger(primaryTerm) ? ({ seqNo, primaryTerm } as SeqNo) : undefined
 }
 

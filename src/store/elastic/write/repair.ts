@@ -103,7 +103,7 @@ async function listEndings(cluster: Cluster, checkpoint: Checkpoint, file: State
 }
 
 /** An epoch above all epochs ever written. */
-async function nextEpoch(cluster: Cluster, { epoch = 0 }: Checkpoint): Promise<number> {
+async function findNextEpoch(cluster: Cluster, { epoch = 0 }: Checkpoint): Promise<number> {
   const { names } = cluster
   const published = await tryReadPublished(cluster)
   const [doc] = await getMany(cluster.connection, [{ index: names.meta, id: 'published' }], { realtime: true })
@@ -132,7 +132,7 @@ async function settleEnd(lease: Lease, file: StateFile, { identity, end, open }:
   const { chainId, genesis, derivation } = identity
   const { cluster } = lease
   const before = lease.checkpoint()
-  const epoch = await nextEpoch(cluster, before)
+  const epoch = await findNextEpoch(cluster, before)
   const partitions = before.partitions.filter((first, at) => at === 0 || first <= end.height)
   const state = before.floor === undefined && isHome(file, before, end) ? before.state : undefined
   const next = { chainId, genesis, derivation, end, partitions, epoch, state }
@@ -168,10 +168,10 @@ async function revertBlocks(lease: Lease, file: StateFile, height: number): Prom
   const target = former && parseContent(former.before)
   if (former === undefined || target === undefined) return undefined
   // Closes the store to readers. If this process dies, batches can still be reverted from this end.
-  await publishNext(lease, { end: last, epoch: await nextEpoch(cluster, lease.checkpoint()), mending: true })
+  await publishNext(lease, { end: last, epoch: await findNextEpoch(cluster, lease.checkpoint()), mending: true })
   await cluster.clock.sleep(GRACE_MS)
   const { end } = target
-  const epoch = await nextEpoch(cluster, lease.checkpoint())
+  const epoch = await findNextEpoch(cluster, lease.checkpoint())
   const { partitions } = lease.checkpoint()
   // The stamp is higher than any that readers have seen.
   await rewriteDocuments(

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { BatchSize } from '#store/batch.ts'
 import { createReports, type Identity, type Store, type Writer } from '#store/port.ts'
 import type { StateFile } from '#store/state-port.ts'
-import { within } from '#time/deadline.ts'
+import { awaitLimited } from '#time/deadline.ts'
 import { tryAgain } from '../client/sender.ts'
 import type { ElasticReading } from '../read/open-reading.ts'
 import { OutOfDateCopy } from '../read/proved-reads.ts'
@@ -202,7 +202,7 @@ export function openSoleWriter(
     takeOver: (...taking: Parameters<typeof take>) => report('takeOver', () => take(...taking)),
     /** If Elasticsearch is unreachable, the lease expires by itself. Every write may be interrupted anywhere. */
     release: async (): Promise<void> => {
-      if (writer !== undefined) await within(writer.release(), { ms: 2_000 }).catch(() => undefined)
+      if (writer !== undefined) await awaitLimited(writer.release(), { ms: 2_000 }).catch(() => undefined)
     },
   }
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { oddTexts } from '#test/store/suite/fixture.ts'
 import { DICTIONARY_1 } from './dictionary-1.ts'
 import { packText, unpackText } from './text.ts'
-import { numberOfWord, packDigits, unpackDigits, WORDS } from './values.ts'
+import { findWordNumber, packDigits, unpackDigits, WORDS } from './values.ts'
 
 const BODY =
   '{"hash":"ArrByG9F3YSjLr3UZhHEyiT8VQonZfxmY53DjnzedDVL","time":"1795247406277000000","expiration":"1795247486277000000","gas_ratio":1,"gas_limit":300000,"delay":"0","chain_id":1020,"actions":[{"contract":"token.iost","action_name":"transfer","data":"[\\"iost\\",\\"alice\\",\\"bob\\",\\"2.3\\",\\"\\"]"}],"signers":[],"publisher":"alice","referred_tx":"","amount_limit":[{"token":"*","value":"unlimited"}],"tx_receipt":{"tx_hash":"ArrByG9F3YSjLr3UZhHEyiT8VQonZfxmY53DjnzedDVL","gas_usage":8702,"ram_usage":{},"status_code":"SUCCESS","message":"","returns":["[]"],"receipts":[{"func_name":"token.iost/transfer","content":"[\\"iost\\",\\"alice\\",\\"bob\\",\\"2.3\\",\\"\\"]"}]}}'
@@ -119,6 +119,6 @@ test('words: a stored number means the same word for ever, and any other text or
   expect(new Bun.CryptoHasher('sha256').update(words.join('\n')).digest('hex')).toBe(
     'ddd7508a19d3aab885177289168e4c4f70a54a18841de9042c0ee071d61bcfeb',
   )
-  for (const [number, word] of words.entries()) expect(numberOfWord(word)).toBe(BigInt(number))
-  for (const text of ['', 'success', '__proto__', '0']) expect(numberOfWord(text)).toBeUndefined()
+  for (const [number, word] of words.entries()) expect(findWordNumber(word)).toBe(BigInt(number))
+  for (const text of ['', 'success', '__proto__', '0']) expect(findWordNumber(text)).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import { base58Bytes, base58Of32, bytesOf32 } from '#chain/base58.ts'
-import { hashBytes, sha3OfPair } from '#chain/hash.ts'
+import { computePairSha3, hashBytes } from '#chain/hash.ts'
 import { blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
 
@@ -91,7 +91,7 @@ const FOLLOWS: ReadonlyMap<string, Follows> = new Map([
   // A producer has several consecutive blocks, and the base transaction names the previous block's producer.
   [`${blocks.name}.witness`, (doc: DocFields) => findBaseText(doc['base'], 'w')],
   [`${blocks.name}.witness_account`, (doc: DocFields) => findBaseText(doc['base'], 't')],
-  [`${blocks.name}.tx_merkle_hash`, (doc: DocFields) => rootOfOne(doc['tx_hashes'])],
+  [`${blocks.name}.tx_merkle_hash`, (doc: DocFields) => computeRootOfOne(doc['tx_hashes'])],
   [
     `${transactions.name}.hash`,
     ({ body }: DocFields) => (typeof body === 'string' ? /^\{"hash":"([^"\\]*)"/.exec(body)?.[1] : undefined),
@@ -113,9 +113,9 @@ const MEMBERS: Readonly<Record<string, RegExp>> = {
 }
 
 /** Root of the tree whose only leaf is this hash. */
-function rootOfOne(hashes: unknown): string | undefined {
+function computeRootOfOne(hashes: unknown): string | undefined {
   const leaf = typeof hashes === 'string' ? (bytesOf32(hashes) ?? hashBytes(hashes)) : undefined
-  return leaf === undefined ? undefined : base58Of32(sha3OfPair(leaf, leaf))
+  return leaf === undefined ? undefined : base58Of32(computePairSha3(leaf, leaf))
 }
 
 /**
@@ -178,20 +178,20 @@ export const WORDS: readonly string[] = [
 const numbersOfWords: ReadonlyMap<string, bigint> = new Map(WORDS.map((word, number) => [word, BigInt(number)]))
 
 /** The number of a word; undefined: the text is not in the list and is stored unchanged. */
-export const numberOfWord = (text: string): bigint | undefined => numbersOfWords.get(text)
+export const findWordNumber = (text: string): bigint | undefined => numbersOfWords.get(text)
 
 const BYTES = 32
 /** Maximum length of 32 bytes in base58. */
 const MAX_LETTERS = 44
 
 /** The 32 bytes of a hash or key; undefined: the text is neither, and is stored unchanged. */
-export function bytesOfHash(text: string): Uint8Array | undefined {
+export function packHash(text: string): Uint8Array | undefined {
   const bytes = text.length > MAX_LETTERS ? undefined : base58Bytes(text)
   return bytes?.length === BYTES ? bytes : undefined
 }
 
-/** Like `bytesOfHash`, for hashes separated by one space: their bytes, concatenated. */
-export function bytesOfHashes(text: string): Uint8Array | undefined {
+/** Like `packHash`, for hashes separated by one space: their bytes, concatenated. */
+export function packHashes(text: string): Uint8Array | undefined {
   const hashes = text.split(' ')
   const bytes = new Uint8Array(hashes.length * BYTES)
   for (const [at, hash] of hashes.entries()) {
@@ -202,15 +202,15 @@ export function bytesOfHashes(text: string): Uint8Array | undefined {
   return bytes
 }
 
-/** The text of `bytesOfHash`; undefined: the bytes are damaged. */
+/** The text of `packHash`; undefined: the bytes are damaged. */
 export const hashOfBytes = (bytes: Uint8Array): string | undefined =>
   bytes.length === BYTES ? base58Of32(bytes) : undefined
 
-/** Whether a cell is the result of `bytesOfHashes`. */
+/** Whether a cell is the result of `packHashes`. */
 export const isHashes = (cell: unknown): cell is Uint8Array =>
   cell instanceof Uint8Array && cell.length > 0 && cell.length % BYTES === 0
 
-/** The text of `bytesOfHashes`. */
+/** The text of `packHashes`. */
 export function formatHashes(bytes: Uint8Array): string {
   let text = base58Of32(bytes.subarray(0, BYTES))
   for (let at = BYTES; at < bytes.length; at += BYTES) text += ` ${base58Of32(bytes.subarray(at, at + BYTES))}`
