@@ -31,7 +31,7 @@ export const series = defineIndex({
     /** Number of changes in each sum. */
     gains: int(),
     losses: int(),
-    /** The changes (`series.ts`). */
+    /** The changes (`entryText`). */
     entries: digits(),
   },
 })

@@ -201,33 +201,55 @@ const countMovements = (receipts: readonly Receipt[]): number =>
     return isMovement(contract, name)
   }).length
 
-/** The records of stored transactions, all in one read. Throws 'damaged' if one is missing. */
+/**
+ * The records of stored transactions, in at most two reads: the number of the other records follows from those of the
+ * actions, and a record that does not exist would be looked for in vain. Throws 'damaged' if one is missing.
+ */
 async function readStoredRecords(
   view: View,
   shapes: readonly RecordShape[],
 ): Promise<readonly (readonly ListedRecord[])[]> {
-  const ids = shapes.flatMap(shape => shape.ids)
-  const docs = ids.length === 0 ? [] : await view.getMany(records, ids)
-  let next = 0
-  return shapes.map(shape => {
-    const own = docs.slice(next, next + shape.ids.length)
-    next += own.length
-    return requireRecords(shape, own)
+  const ofActions = await readRecordRuns(
+    view,
+    shapes.map(({ ids, actions }) => ids.slice(0, actions)),
+  )
+  const counts = shapes.map((shape, at) => countRecords(shape, ofActions[at] ?? []))
+  const others = await readRecordRuns(
+    view,
+    shapes.map(({ ids, actions }, at) => ids.slice(actions, counts[at])),
+  )
+  return shapes.map(({ ids, spare }, at) => {
+    const docs = [...(ofActions[at] ?? []), ...(others[at] ?? [])]
+    const lost = docs.slice(0, docs.length - spare).indexOf(undefined)
+    if (lost >= 0) throw missingData(`Record ${ids[lost]} is not stored.`)
+    return docs.filter(doc => doc !== undefined)
   })
 }
 
-/** Those of the possible records that the transaction must have: its actions say how many movements are theirs. */
-function requireRecords(
-  { hash, ids, actions, movements, spare }: RecordShape,
-  docs: readonly (ListedRecord | undefined)[],
-): readonly ListedRecord[] {
-  const owned = docs.slice(0, actions).filter(doc => (doc?.amount ?? doc?.creator) !== undefined).length
-  if (movements !== undefined && owned > movements)
+/** The number of a transaction's records: its actions say how many of the movements are theirs. */
+function countRecords(
+  { hash, actions, movements }: RecordShape,
+  ofActions: readonly (ListedRecord | undefined)[],
+): number {
+  if (movements === undefined) return actions
+  const owned = ofActions.filter(doc => (doc?.amount ?? doc?.creator) !== undefined).length
+  if (owned > movements)
     throw missingData(`The stored actions of transaction ${hash} claim ${owned} of its ${movements} movements.`)
-  const count = movements === undefined ? actions : actions + movements - owned
-  const lost = docs.slice(0, count - spare).indexOf(undefined)
-  if (lost >= 0) throw missingData(`Record ${ids[lost]} is not stored.`)
-  return docs.slice(0, count).filter(doc => doc !== undefined)
+  return actions + movements - owned
+}
+
+async function readRecordRuns(
+  view: View,
+  runs: readonly (readonly string[])[],
+): Promise<readonly (readonly (ListedRecord | undefined)[])[]> {
+  const ids = runs.flat()
+  const docs = ids.length === 0 ? [] : await view.getMany(records, ids)
+  let next = 0
+  return runs.map(run => {
+    const own = docs.slice(next, next + run.length)
+    next += run.length
+    return own
+  })
 }
 
 const listedTransactionFields = {

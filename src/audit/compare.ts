@@ -120,7 +120,7 @@ type Sides = Stores & {
 }
 
 /**
- * Compares every document and every row of a list. `writer` corrects the differences; undefined: nothing is written.
+ * Compares every document and every row of the lists. `writer` corrects the differences; undefined: nothing is written.
  * `begin` is called for each index, and returns what counts its documents.
  */
 export async function compareDocuments(

@@ -307,7 +307,7 @@ async function readContract({ store, signal }: AuditSource, id: string) {
   }
 }
 
-/** Blocks per request of a check of continuity. */
+/** Blocks per read of `checkContinuity`. */
 const CHECKED_RUN = 200
 /** Number of runs that are read without `all`, the first and the last among them. */
 const RUNS = 25

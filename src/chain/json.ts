@@ -245,8 +245,8 @@ export function writeJson(value: unknown, options: WriteOptions = {}): string {
 
 /**
  * What follows finds parts of a JSON text, to keep a node's output as written: parsing and writing again would move
- * all-digit keys to the front of their object and round numbers. All functions expect valid JSON (JSON.parse it first)
- * and a `from` at a value of the kind in their name.
+ * all-digit keys to the front of their object and round numbers. A `from` is at a value of the kind in the function's name.
+ * `measureJson` accepts any text, and `skipValue` returns the end of an unfinished one; the others expect valid JSON.
  */
 
 /** The position of a value in a text: [from, to). */

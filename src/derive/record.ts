@@ -306,7 +306,10 @@ type Draft = {
 }
 
 export function listCounts(state: State, figures: { list_count: number }, partition: number): ListCounts {
-  /** By kind and second name, then by the first: that takes a fraction of the time of building each key. */
+  /**
+   * By kind and second name, then by the first, in a fraction of the time of one key for all. There should be few second
+   * names, since each has a map of its own.
+   */
   const named = new Map<string, Map<string, Draft>>()
   const drafts: Draft[] = []
   const open = (group: string, name: string, id: string): Draft => {

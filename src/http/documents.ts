@@ -204,8 +204,13 @@ function repliesOfExamples(served: () => Promise<Examples>): RepliesOfExamples {
   return async (name, make) => {
     const examples = await served()
     if (made?.examples !== examples) made = { examples, replies: new Map() }
-    const reply = made.replies.get(name) ?? make(examples)
-    made.replies.set(name, reply)
+    const { replies } = made
+    const known = replies.get(name)
+    if (known !== undefined) return known
+    const reply = make(examples)
+    replies.set(name, reply)
+    // A failure is told to those that wait for the reply, and not kept.
+    reply.catch(() => replies.delete(name))
     return reply
   }
 }

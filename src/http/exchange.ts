@@ -14,12 +14,12 @@ type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 /** The addresses with the same first `length` bits. */
 export type IpRange = { readonly address: IpAddress; readonly length: number }
 
-/** Parses an IP address; undefined: the text is not one. */
+/** Parses an IP address; undefined: the text is not one, such as an IPv4 address with leading zeros. */
 export function parseIpAddress(text: string): IpAddress | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
   // A zone identifies an interface of this machine.
   const [name = ''] = text.split('%', 1)
-  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(name) || ipaddr.IPv6.isValid(name)
-  return isAddress ? ipaddr.process(name) : undefined
+  return ipaddr.IPv6.isValid(name) ? ipaddr.process(name) : undefined
 }
 
 /** Parses `10.0.0.0/8`, `fd00::/8`, or a single address. undefined: the text is neither. */

@@ -84,8 +84,8 @@ type Docs = Map<StateIndex, Map<string, Doc | undefined>>
 
 /**
  * The state as of the batch cut last: the documents that it changed, which the store may not have yet, the recently used
- * documents of the store, and the store itself for all others. At most two generations are in memory, some 30 MB; `generation`: their
- * number of documents.
+ * documents of the store, and the store itself for all others. In memory are at most two generations, some 30 MB, and
+ * the changes of the batch cut last; `generation`: number of documents of a generation.
  */
 export function openStateCache(stored: StateReader, generation = 30_000) {
   /** Used since the last turn of generations, and in the generation before. */

@@ -49,7 +49,8 @@ export async function fill(
       time.on('node')
       const since = clock.elapsed()
       const segment = await segments.next()
-      onFetched?.(clock.elapsed() - since)
+      // A wait that ends in a failure brought nothing.
+      if (segments.failure === undefined) onFetched?.(clock.elapsed() - since)
       time.on('deriving')
       if (segment === undefined || !(await proof.accepts(segment))) break
       for (const loaded of segment) await addBlock(loaded)

@@ -42,8 +42,8 @@ export function createIrreversibleReader(
   const noteStill = (lib: number): void => {
     still = lib === last ? still + 1 : 0
     last = lib
-    // A minute of looks, 0.1 s apart.
-    if (still < 600) reported = undefined
+    // Looks of a minute.
+    if (still < 60_000 / POLL_MS) reported = undefined
     else tell("The node's last irreversible block does not advance.", { lib })
   }
   return async (loaded: number, time: bigint | undefined, signal: AbortSignal): Promise<number | undefined> => {

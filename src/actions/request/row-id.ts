@@ -2,7 +2,7 @@ import { BASE58_LETTER } from '#chain/base58.ts'
 
 /**
  * Permanent id of a row, valid even while its block may be replaced: its position in the chain and the hash
- * of its block. A file of its own, because reads of blocks, which `define.ts` names, know it as well as ranges.
+ * of its block. A file of its own, because `find/blocks-at.ts` and `range.ts` both use it.
  */
 export type RowId = { readonly position: string; readonly hash: string }
 

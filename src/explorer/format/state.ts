@@ -63,7 +63,7 @@ export const describeNodeData = (height?: number): Text =>
         zh: `数据来自全节点，截至不可逆区块 ${height}。`,
       }
 
-/** The same for a thing of a block, by the node's word for it; undefined: it is stored, and of the height of all pages. */
+/** The same for a block or transaction with this status; undefined: it is stored, and of the height of its page. */
 export function describeNodeBlock(
   at: { readonly height: number },
   { status, height }: { readonly status: string; readonly height: number },

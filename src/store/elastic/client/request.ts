@@ -25,9 +25,8 @@ export type ElasticConnection = {
   /** Name of the user, for messages; never the password. */
   readonly user: string
   /**
-   * Sends a request once, unless it is a read. Reads are repeated if their connection is cut, and sent to another
-   * host of the cluster when they are late. The hosts take turns; a host that does not answer is left out
-   * until it answers a probe. Every HTTP status is an answer. Throws 'unavailable' when there is no answer
+   * Sends a request once; a read that is late is sent to another host of the cluster, too. The hosts take turns; a
+   * host that does not answer is left out until it answers a probe. Every HTTP status is an answer. Throws 'unavailable' when there is no answer
    * (the request may or may not have been carried out), and 'deadline' when `signal` aborts.
    */
   send(request: Request): Promise<ElasticResponse>
