@@ -134,11 +134,11 @@ test.each([
   [`https://user:${'p'.repeat(500)}@host/path`, "'https://***@host/path'"],
   [`a=1&apikey=${'k'.repeat(500)}`, "'a=1&apikey=***'"],
   [`${'x'.repeat(60)}il_${'k'.repeat(500)}`, `'${'x'.repeat(60)}***'`],
-])('shown: %j', (text, expected) => {
+])('quoteGiven: %j', (text, expected) => {
   expect(quoteGiven(text)).toBe(expected)
 })
 
-test('nearest: the name with the fewest edits is chosen, ignoring case, the first one of equals, at most one edit in three letters', () => {
+test('findNearest: the name with the fewest edits is chosen, ignoring case, the first one of equals, at most one edit in three letters', () => {
   expect(findNearest('PAGES', ['size', 'page'])).toBe('page')
   expect(findNearest('xb', ['ab', 'cb'])).toBe('ab')
   expect(findNearest('xx', ['ab', 'cd'])).toBeUndefined()

@@ -86,7 +86,7 @@ export const getAccountBalance = defineAction({
     const { view } = context
     const [name, then] = await Promise.all([resolveOwner(context, account), findMoment(context, asked)])
     const [held, { total, ballots }] = await Promise.all([
-      then === undefined ? readHeldAmounts(view, name) : readHeld(view, balanceId('iost', name), then.height),
+      then === undefined ? readCurrentIost(view, name) : readHeld(view, balanceId('iost', name), then.height),
       readBallots(view, name, then),
     ])
     return {
@@ -105,7 +105,7 @@ export const getAccountBalance = defineAction({
   example: { account: 'busyhub' },
 })
 
-async function readHeldAmounts(view: View, owner: string): Promise<Held> {
+async function readCurrentIost(view: View, owner: string): Promise<Held> {
   const balance = await view.get(balances, balanceId('iost', owner))
   return {
     available: balance?.amount ?? 0n,

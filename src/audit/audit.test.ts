@@ -43,14 +43,14 @@ test('findingText: a finding is one line with shortened values and the node’s 
   )
 })
 
-test('distinct: each text is counted once, with any number of texts and any names', () => {
+test('createTextSet: each text is counted once, with any number of texts and any names', () => {
   const { add } = createTextSet()
   const names = [...Array.from({ length: 20_000 }, (_, at) => `auth-${at}`), '', '__proto__', '12345']
   expect(names.filter(add)).toEqual(names)
   expect(names.filter(add)).toEqual([])
 })
 
-test('lastWhere: the last match is found, with few looks when it is near the end', async () => {
+test('findLastHeight: the last match is found, with few looks when it is near the end', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(5_000), fc.integer({ min: -1, max: 5_000 }), async (top, last) => {
       let looks = 0
@@ -96,7 +96,7 @@ const published: Published = { height: LAST, hash: hashOf(LAST), time: 0n, lib: 
 const look = (changes: ReadonlyMap<string, object | undefined>) =>
   checkContinuity(storeWith(changes), { published, all: true, signal: new AbortController().signal })
 
-test('continuity: a whole chain has no problems', async () => {
+test('checkContinuity: a whole chain has no problems', async () => {
   expect(await look(new Map())).toEqual({ blocks: 451, transactions: 451, problems: [] })
 })
 
@@ -110,11 +110,11 @@ test.each([
   [blockId(7), { tx_count: 3 }, 'block 7 has 2 of 3 transaction hashes'],
   [transactionId(9, 1), undefined, `transaction ${transactionId(9, 1)} (tx9) is missing`],
   [transactionId(9, 1), { hash: 'x' }, `transaction ${transactionId(9, 1)} has the hash x, but its block names tx9`],
-] as const)('continuity: %s changed to %p is found', async (id, doc, problem) => {
+] as const)('checkContinuity: %s changed to %p is found', async (id, doc, problem) => {
   expect((await look(new Map([[id, doc]]))).problems).toEqual([problem])
 })
 
-test('continuity: the check of an empty store at a great height ends after a few problems', async () => {
+test('checkContinuity: the check of an empty store at a great height ends after a few problems', async () => {
   const none = new Map([...Array(LAST + 1).keys()].map(height => [blockId(height), undefined]))
   expect((await look(none)).problems.length).toBe(20)
 })

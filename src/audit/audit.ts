@@ -17,7 +17,7 @@ import { recordedLevel } from '#store/published.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { compareDocuments, compareRecord, type Finding } from './compare.ts'
 import { compareNodeState, OtherHeight } from './node-state.ts'
-import { type AuditSource, BadNodeBlock, damagedBlocks, requireSameChain, streamStoredBlocks } from './source.ts'
+import { type AuditSource, BadNodeBlock, requireSameChain, streamDamagedBlocks, streamStoredBlocks } from './source.ts'
 
 /** Whether a height is one of `count` spread evenly over 0 … `last`. The last height always is, unless `count` is 0. */
 export const spread =
@@ -46,7 +46,7 @@ async function openScratch({ parts, options, source, identity }: AuditRun) {
   const { scratch: store, store: audited } = parts
   await store.create()
   const writer = await store.takeOver(identity)
-  const partitions = createPartitioning(writer)
+  const partitions = createAuditedPartitioning(writer)
   const deriver = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
   const stages = { deriver, proof: PROVED_BEFORE, clock: systemClock, time: stageTimer(systemClock) }
   let of = 0
@@ -78,7 +78,7 @@ async function openScratch({ parts, options, source, identity }: AuditRun) {
 }
 
 /** Lists name the partitions of the audited store; the scratch store itself has only one. */
-function createPartitioning(writer: Writer): Partitioning & { follow(firsts: readonly number[]): void } {
+function createAuditedPartitioning(writer: Writer): Partitioning & { follow(firsts: readonly number[]): void } {
   let firsts = ONE_PARTITION
   let next = (writer.checkpoint?.height ?? -1) + 1
   return {
@@ -191,7 +191,7 @@ async function reportDamage({ source, options }: AuditRun, at: Published, failed
   const tell = (id: string, stored: string): void =>
     options.onFinding({ index: blocks.name, id, field: 'document', stored, expected, by: 'replay' })
   let count = 0
-  for await (const { height, reason } of damagedBlocks(source, at.height)) {
+  for await (const { height, reason } of streamDamagedBlocks(source, at.height)) {
     tell(blockId(height), reason)
     count += 1
   }

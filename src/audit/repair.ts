@@ -71,14 +71,14 @@ export type AlignResult = {
 async function align(parts: RepairParts, signal: AbortSignal): Promise<AlignResult> {
   const { writer, node } = parts
   const identity = await requireChainIdentity(parts, signal)
-  const last = findCommonHeight(await writer.endings())
+  const last = findMajorityEnd(await writer.endings())
   const top = last ?? (await findLastHeight(undefined, async height => (await writer.blockAt(height)) !== undefined))
   if (top < 0)
     throw new Failure('conflict', `${parts.store.name} has no block from which loading could continue.`, {
       help: "Run 'iostlens load' with another --store.",
     })
   const lib = node === undefined ? top : await requireLib(node, signal)
-  const common = await findLastCommon(parts, Math.min(top, lib), signal)
+  const common = await findLastCommonHeight(parts, Math.min(top, lib), signal)
   if (common === lib && lib < top)
     throw new Failure(
       'unavailable',
@@ -94,7 +94,7 @@ async function align(parts: RepairParts, signal: AbortSignal): Promise<AlignResu
 }
 
 /** The height named by more records than any other, and by at least two. */
-function findCommonHeight(endings: readonly number[]): number | undefined {
+function findMajorityEnd(endings: readonly number[]): number | undefined {
   const counts = new Map<number, number>()
   for (const height of endings) counts.set(height, (counts.get(height) ?? 0) + 1)
   const [first, second] = [...counts].toSorted(([, a], [, b]) => b - a)
@@ -122,7 +122,11 @@ async function requireLib(node: Node, signal: AbortSignal): Promise<number> {
   throw new Failure('unavailable', `The node does not have the last irreversible block ${libBlock} that it reports.`)
 }
 
-async function findLastCommon({ writer, node, store }: RepairParts, top: number, signal: AbortSignal): Promise<number> {
+async function findLastCommonHeight(
+  { writer, node, store }: RepairParts,
+  top: number,
+  signal: AbortSignal,
+): Promise<number> {
   const isCommon = async (height: number): Promise<boolean> => {
     signal.throwIfAborted()
     const stored = await writer.blockAt(height)

@@ -1,4 +1,4 @@
-import { toBaseTransaction } from '#chain/base-transaction.ts'
+import { unpackBaseTransaction } from '#chain/base-transaction.ts'
 import {
   type Block,
   type ContractCode,
@@ -82,7 +82,7 @@ function rebuildTransactions(
   bad: (reason: string) => Failure,
 ): readonly Transaction[] {
   const hashes = listBlockHashes(doc)
-  const base = toBaseTransaction(doc)
+  const base = unpackBaseTransaction(doc)
   const own = base === undefined ? [] : [decodeTransaction(base)]
   const others = docs.map((each, at) => {
     if (each === undefined) throw bad(`transaction ${at + own.length} is missing`)
@@ -154,7 +154,7 @@ export const streamStoredBlocks = async function* (
 }
 
 /** Every wrong stored block up to `to`, with the reason. Each is checked against the stored block before it. */
-export const damagedBlocks = async function* (
+export const streamDamagedBlocks = async function* (
   source: AuditSource,
   to: number,
 ): AsyncGenerator<{ readonly height: number; readonly reason: string }> {
@@ -229,22 +229,22 @@ type Next = { readonly height: number; readonly parent: string | undefined; read
 async function readSourceBlock(source: AuditSource, next: Next, stored: StoredBlock): Promise<LoadedBlock> {
   const { node } = source
   const { height, parent } = next
-  if (node !== undefined && source.sampled?.(height)) return await nodeBlock(source, node, next)
+  if (node !== undefined && source.sampled?.(height)) return await fetchNodeBlock(source, node, next)
   try {
     const { block, proved } = rebuild(stored, parent)
-    if (!proved && node !== undefined) return await nodeBlock(source, node, next)
+    if (!proved && node !== undefined) return await fetchNodeBlock(source, node, next)
     if (!proved) source.onUnproved?.(height)
     return { block, systemCode: await fetchSourceCode(source, block), proof: LINKED }
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'bad_block' || node === undefined) throw error
-    return await nodeBlock(source, node, next)
+    return await fetchNodeBlock(source, node, next)
   }
 }
 
 /** Proof of the node's own block failed, which says nothing about the stored one. */
 export class BadNodeBlock extends Failure {}
 
-async function nodeBlock(
+async function fetchNodeBlock(
   { signal, lib, levelAt }: AuditSource,
   node: Node,
   { height, parent, isLast }: Next,

@@ -1,14 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import {
-  formatUnits,
-  multiplyDecimals,
-  parseUnits,
-  parseUnitsLeniently,
-  parseUnitsRounded,
-  sum,
-  toUnits,
-} from './amount.ts'
+import { formatUnits, multiplyDecimals, parseUnits, parseUnitsLeniently, roundToUnits, sum, toUnits } from './amount.ts'
 
 test.each<readonly [string, number, bigint, string]>([
   ['0', 8, 0n, '0'],
@@ -21,7 +13,7 @@ test.each<readonly [string, number, bigint, string]>([
   ['9.99', 0, 9n, '9'],
   ['9.223372036854775807', 18, 9223372036854775807n, '9.223372036854775807'],
   ['-1.5', 8, -150000000n, '-1.5'],
-])('toUnits, fromUnits: "%s" with %d decimals', (...[text, decimals, units, shown]) => {
+])('toUnits, formatUnits: "%s" with %d decimals', (...[text, decimals, units, shown]) => {
   if (units >= 0n) expect(toUnits(text, decimals)).toBe(units)
   expect(formatUnits(units, decimals)).toBe(shown)
 })
@@ -42,20 +34,20 @@ test.each<readonly [string, bigint | undefined]>([
   ['----0.5', 50000000n],
   ['2.5.5', 250000000n],
   ...['', '-1', '---1', '.5', '+1', 'E7'].map(text => [text, undefined] as const),
-])('unitsAsRead: "%s" is read as the node reads it', (text, units) => {
+])('parseUnitsLeniently: "%s" is read as the node reads it', (text, units) => {
   expect(parseUnitsLeniently(text, 8)).toBe(units)
 })
 
 const decimals = fc.integer({ min: 0, max: 18 })
 const units = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n })
 
-test('toUnits, fromUnits: every amount of every token survives a round trip, in the shortest form without an exponent', () => {
+test('toUnits, formatUnits: every amount of every token survives a round trip, in the shortest form without an exponent', () => {
   fc.assert(
     fc.property(units, decimals, (amount, places) => {
       const text = formatUnits(amount, places)
       expect(text).toMatch(/^(?:0|[1-9][0-9]*)(?:\.[0-9]*[1-9])?$/)
       expect(toUnits(text, places)).toBe(amount)
-      expect(parseUnitsRounded(text, places)).toBe(amount)
+      expect(roundToUnits(text, places)).toBe(amount)
     }),
   )
 })
@@ -75,7 +67,7 @@ test('toUnits: the result equals integer arithmetic on whole part and fraction',
   )
 })
 
-test('product and sum: all digits of numbers with any number of decimals are kept', () => {
+test('multiplyDecimals and sum: all digits of numbers with any number of decimals are kept', () => {
   const decimal = fc.tuple(fc.bigInt(), fc.nat(20))
   fc.assert(
     fc.property(decimal, decimal, ([a, scale], [b, other]) => {
@@ -122,12 +114,12 @@ test.each([
   ['0e999999999', 0n],
   ['Infinity', undefined],
   ['NaN', undefined],
-] as const)('unitsRounded: "%s" with 8 decimals', (text, units) => {
-  expect(parseUnitsRounded(text, 8)).toBe(units)
+] as const)('roundToUnits: "%s" with 8 decimals', (text, units) => {
+  expect(roundToUnits(text, 8)).toBe(units)
 })
 
-test('unitsRounded: long texts take no time beyond their length', () => {
+test('roundToUnits: long texts take no time beyond their length', () => {
   const long = 1_000_000
-  expect(parseUnitsRounded(`1${' '.repeat(long)}1`, 8)).toBeUndefined()
-  expect(parseUnitsRounded(`0.${'0'.repeat(long)}1e${long + 1}`, 8)).toBe(100_000_000n)
+  expect(roundToUnits(`1${' '.repeat(long)}1`, 8)).toBeUndefined()
+  expect(roundToUnits(`0.${'0'.repeat(long)}1e${long + 1}`, 8)).toBe(100_000_000n)
 })

@@ -57,10 +57,10 @@ const BASE_DECIMALS = 20
  * `toFixed`): ("4.56e-8", 8) → 5n. undefined: the text is no such number, it has a minus, or its number has more
  * digits than contracts accept.
  */
-export function parseUnitsRounded(text: string, decimals: number): bigint | undefined {
+export function roundToUnits(text: string, decimals: number): bigint | undefined {
   const plain = text.trim().replace(/^\+(?=[\w.])/, '')
   const match = NUMBER.exec(plain)
-  if (match === null) return parseUnitsInRadix(plain, decimals)
+  if (match === null) return parseUnitsInBase(plain, decimals)
   const [, whole = '', fraction = '', exponent = '0'] = match
   if (whole === '' && fraction === '') return undefined
   const digits = (whole + fraction).replace(/^0+/, '')
@@ -73,8 +73,8 @@ export function parseUnitsRounded(text: string, decimals: number): bigint | unde
   return divideRounded(BigInt(digits), 10n ** BigInt(-places))
 }
 
-/** `parseUnitsRounded` for a number in another base: ("0x1.8", 8) → 150000000n. */
-function parseUnitsInRadix(text: string, decimals: number): bigint | undefined {
+/** `roundToUnits` for a number in another base: ("0x1.8", 8) → 150000000n. */
+function parseUnitsInBase(text: string, decimals: number): bigint | undefined {
   for (const { base, prefix, form } of BASES) {
     const [, whole, fraction = ''] = form.exec(text) ?? []
     if (whole === undefined) continue

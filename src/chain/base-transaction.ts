@@ -35,7 +35,7 @@ const CONTRIBUTE = /^\["contribute","([^"\\]*)","([0-9.]+)"\]$/
  * The stored form of the base transaction in a block of this time, as JSON text. A transaction that does not
  * follow the template is stored whole (`body`).
  */
-export function formatBaseTransaction(tx: Transaction, time: bigint): string {
+export function packBaseTransaction(tx: Transaction, time: bigint): string {
   const difference = findDifference(tx, time)
   if (difference === undefined) return `{"body":${tx.body}}`
   const { c, w, g, f, t, a, x } = difference
@@ -120,9 +120,9 @@ class Templated implements Transaction {
 
 /**
  * The node's object of a block's base transaction, compact, otherwise unchanged; undefined: the block has none
- * (genesis). `base`: the result of `formatBaseTransaction`; the first of `tx_hashes` is its hash.
+ * (genesis). `base`: the result of `packBaseTransaction`; the first of `tx_hashes` is its hash.
  */
-export function toBaseTransaction({
+export function unpackBaseTransaction({
   base,
   tx_hashes,
   time,

@@ -12,12 +12,12 @@ import {
   overBound,
   type Path,
   parseAnswer,
-  requireBound,
   requireDecimal,
   requireInt64,
   requireInteger,
   requireList,
   requireObject,
+  requireShortText,
   requireText,
   requireTexts,
 } from './json-fields.ts'
@@ -136,7 +136,7 @@ function decodeRamUsage(fields: JsonFields, body: string, above: Path): TxReceip
   const usage = expectObject(fields['ram_usage'], path)
   const payers = Object.keys(usage)
   if (payers.length > IN_TRANSACTION.most) throw overBound(path, `${payers.length} payers`, IN_TRANSACTION)
-  for (const payer of payers) requireBound(payer, path, IN_TRANSACTION)
+  for (const payer of payers) requireShortText(payer, path, IN_TRANSACTION)
   const usedBy = (payer: string) => [payer, expectInt64(usage[payer], { above: path, key: payer })] as const
   if (!payers.some(payer => /^[0-9]+$/.test(payer))) return payers.map(usedBy)
   const receipt = memberSpans(body).get('tx_receipt')
@@ -199,17 +199,17 @@ function fitsShape(value: unknown, shape: Shape): boolean {
   return true
 }
 
-function writeMember(text: string, span: TextSpan, shape: Shape | undefined): string {
+function writeShaped(text: string, span: TextSpan, shape: Shape | undefined): string {
   const first = text[span[0]] ?? ''
   if (first === '[') {
-    const entries = elementSpans(text, span[0]).map(entry => writeMember(text, entry, shape))
+    const entries = elementSpans(text, span[0]).map(entry => writeShaped(text, entry, shape))
     return `[${entries.join(',')}]`
   }
   if (first === '{') {
     const members = [...memberSpans(text, span[0])].filter(
       ([name]) => shape === undefined || Object.hasOwn(shape, name),
     )
-    return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${writeMember(text, each, shape?.[name])}`).join(',')}}`
+    return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${writeShaped(text, each, shape?.[name])}`).join(',')}}`
   }
   const value = compactJson(text, span)
   // A number has one spelling: no hash covers digits beyond those of a double.
@@ -222,10 +222,10 @@ function writeMember(text: string, span: TextSpan, shape: Shape | undefined): st
  * last of several members with one name, digits beyond a double's.
  */
 function transactionText(text: string, span: TextSpan, value: unknown): string {
-  if (!fitsShape(value, TRANSACTION)) return writeMember(text, span, TRANSACTION)
+  if (!fitsShape(value, TRANSACTION)) return writeShaped(text, span, TRANSACTION)
   // Nearly always the node's own text. A new string: a part of the answer would keep all of it in memory.
   const usual = JSON.stringify(value)
   const [from, to] = span
   const isUsual = usual.length === to - from && text.startsWith(usual, from)
-  return isUsual || isCompactForm(usual, text, span) ? usual : writeMember(text, span, TRANSACTION)
+  return isUsual || isCompactForm(usual, text, span) ? usual : writeShaped(text, span, TRANSACTION)
 }

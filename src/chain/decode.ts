@@ -12,12 +12,12 @@ import {
   type Path,
   parseAnswer,
   requireBase64,
-  requireBound,
   requireCount,
   requireInt64,
   requireInteger,
   requireList,
   requireObject,
+  requireShortText,
   requireText,
   requireTexts,
 } from './json-fields.ts'
@@ -74,7 +74,7 @@ export function decodeBlockAnswer(text: string): { readonly status: BlockStatus;
     info:
       info === undefined || fields['info'] === null
         ? '{}'
-        : requireBound(compactJson(text, info), { above: path, key: 'info' }, INFO),
+        : requireShortText(compactJson(text, info), { above: path, key: 'info' }, INFO),
     origInfo: getOptionalText(fields, 'orig_info', path, INFO),
     transactions: decodeTransactions(
       // The value must be a list before its elements are located.

@@ -20,14 +20,14 @@ test.each([
   ['[,]', []],
   ['["a" ,]', ['a']],
   ['["a"] x,]', ['a']],
-] as const)('argumentsAsRead: %s is a list', (data, read) => {
+] as const)('parseChainArguments: %s is a list', (data, read) => {
   expect(parseChainArguments(data)).toEqual(read as never)
 })
 
 test.each([
   ...['', 'x["a"]', '{"a":1}', '{"a":1}["a"]', '"["', '["a"', '["a', '["a",] ', '["a",,]', '\ufeff["a"]', '[01]'],
   ...["['a']", '["\n"]', ',]', ']', '"\\"'],
-])('argumentsAsRead: %j begins with no list', data => {
+])('parseChainArguments: %j begins with no list', data => {
   expect(parseChainArguments(data)).toBeUndefined()
 })
 

@@ -37,7 +37,7 @@ export const overBound = (path: Path, found: string, { most, rule }: Bound): Fai
   new Failure('bad_block', `${pathText(path)}: ${found} are more than ${most}: ${rule}.`)
 
 /** Returns the text. Throws Failure 'bad_block' when it is longer than the bound. */
-export function requireBound(text: string, path: Path, bound: Bound): string {
+export function requireShortText(text: string, path: Path, bound: Bound): string {
   if (text.length > bound.most) throw overBound(path, `${text.length} characters`, bound)
   return text
 }
@@ -95,7 +95,7 @@ export function requireList(
 export function requireText(fields: JsonFields, key: string, above: Path, bound: Bound = IN_TRANSACTION): string {
   const value = fields[key]
   if (typeof value !== 'string') throw invalidValue({ above, key }, value, 'a text')
-  return value.length > bound.most ? requireBound(value, { above, key }, bound) : value
+  return value.length > bound.most ? requireShortText(value, { above, key }, bound) : value
 }
 
 /** A text that some versions of nodes leave out. */
@@ -114,7 +114,7 @@ export function requireTexts(
   list.forEach((value, index) => {
     const path = { above: { above, key }, key: index }
     if (typeof value !== 'string') throw invalidValue(path, value, 'a text')
-    requireBound(value, path, bound)
+    requireShortText(value, path, bound)
   })
   return list as readonly string[]
 }

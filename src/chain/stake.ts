@@ -1,4 +1,4 @@
-import { IOST_DECIMALS, parseUnitsLeniently, parseUnitsRounded } from './amount.ts'
+import { IOST_DECIMALS, parseUnitsLeniently, roundToUnits } from './amount.ts'
 import type { Action, Receipt, Transaction } from './block.ts'
 import { parseChainArguments, splitFuncName } from './effects.ts'
 import { type ExactJson, writeJson } from './json.ts'
@@ -34,7 +34,7 @@ export const gainedCoefficient = (amount: bigint, votes: bigint): bigint => (vot
 export const candidateVotes = (votes: bigint): bigint => (votes < CANDIDATE_VOTES ? 0n : votes)
 
 /** The payable part of earnings, in 10^-8 IOST; further digits are cut off. */
-export const roundPayable = (earned: bigint): bigint => earned / ONE
+export const truncatePayable = (earned: bigint): bigint => earned / ONE
 
 /** Contracts that hold votes and pledges, which still belong to the account. */
 export const STAKE_KEEPERS: ReadonlySet<string> = new Set(['vote.iost', 'gas.iost'])
@@ -116,7 +116,7 @@ function parseStake(...[from, to, amount]: readonly (ExactJson | undefined)[]): 
 }
 
 function stakeText({ from, to, amount }: Staked): string {
-  return JSON.stringify([from, to, String(parseUnitsRounded(amount, IOST_DECIMALS))])
+  return JSON.stringify([from, to, String(roundToUnits(amount, IOST_DECIMALS))])
 }
 
 function isVoteReceipt({ funcName }: Receipt): boolean {

@@ -47,11 +47,11 @@ test.each<readonly [string, bigint, bigint]>([
   ['1969-12-31T23:59:59.999999999Z', -1n, -1n],
   ['0000-01-01T00:00:00Z', -62167219200000000000n, -62167219199000000001n],
   ['9999-12-31T23:59:59.999Z', 253402300799999000000n, 253402300799999999999n],
-])('fromIso: %p covers the whole of its last given unit', (iso, first, last) => {
+])('parseIso: %p covers the whole of its last given unit', (iso, first, last) => {
   expect(parseIso(iso)).toEqual({ first, last })
 })
 
-test('fromIso: other texts are no times', () => {
+test('parseIso: other texts are no times', () => {
   const dates = ['2026-02-29', '2026-02-30', '2026-13-01', '2026-00-10', '+02026-11-21'].map(
     date => `${date}T00:00:00Z`,
   )
@@ -62,7 +62,7 @@ test('fromIso: other texts are no times', () => {
   expect(all.filter(text => parseIso(text) !== undefined)).toEqual([])
 })
 
-test('toDay, formatDate, dayOfDate: days are UTC days since 1970', () => {
+test('toDay, formatDate, parseDay: days are UTC days since 1970', () => {
   expect(toDay(86_400_000_000_000n * 20_000n - 1n)).toBe(19_999)
   expect(toDay(86_400_000_000_000n * 20_000n)).toBe(20_000)
   for (const [day, date] of [

@@ -14,7 +14,7 @@ import { openScratchFolder } from '#store/sqlite/lock.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import type { Command, CommandCall } from './command.ts'
-import { connectNode, requireExisting, requireUsable, runWithStore, type StoreCall } from './compose.ts'
+import { connectNode, defineStoreRun, requireExisting, requireUsable, type StoreCall } from './compose.ts'
 import { stageProgress } from './progress.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 
@@ -153,7 +153,7 @@ const verify: Command = {
     'iostlens verify --node http://127.0.0.1:30001 --sample 100000',
     'iostlens verify --json --store http://127.0.0.1:9200/iostlens',
   ],
-  run: runWithStore(async call => {
+  run: defineStoreRun(async call => {
     const { values, out, store } = call
     await requireExisting(store)
     await requireUsable(store)
@@ -189,7 +189,7 @@ const repair: Command = {
     'iostlens repair --dry-run --node http://127.0.0.1:30001',
     'iostlens repair --node http://127.0.0.1:30001',
   ],
-  run: runWithStore(async call => {
+  run: defineStoreRun(async call => {
     const { values, store } = call
     const dryRun = values['dry-run']
     if (dryRun) await requireExisting(store)

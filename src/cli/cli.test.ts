@@ -4,7 +4,7 @@ import { Failure, type FailureKind } from '#failure/failure.ts'
 import type { ProofRecord } from '#store/published.ts'
 import { provedJson, provedLines } from './auditing.ts'
 import { toExitCode } from './command.ts'
-import { formatWelcome } from './load.ts'
+import { writeWelcome } from './load.ts'
 import { createLog } from './log.ts'
 import { watchStore } from './serving.ts'
 import { abandonWhenStopped } from './stop.ts'
@@ -29,14 +29,14 @@ test('exit codes: an error of the system is one of the operator if it is about a
   expect([missing, folder, full].map(toExitCode)).toEqual([2, 2, 75])
 })
 
-test('welcome: without a shared key the command that adds a key to this store is shown', async () => {
+test('writeWelcome: without a shared key the command that adds a key to this store is shown', async () => {
   const store = {
     name: 'http://127.0.0.1:9200/iostlens',
     read: async () => ({ height: 7, richest: undefined }) as never,
   }
   const url = 'http://127.0.0.1:8080'
   const callOf = (path: string) => `${url}${path}`
-  const lines = await formatWelcome({ url, callOf, testKey: 'off', isExplored: true, store })
+  const lines = await writeWelcome({ url, callOf, testKey: 'off', isExplored: true, store })
   expect(lines).toContain('Open http://127.0.0.1:8080/ in a browser to see it.')
   expect(lines).toContain(
     "No shared test key is enabled; create a key with 'iostlens keys add NAME --store http://127.0.0.1:9200/iostlens'.",

@@ -82,7 +82,7 @@ export async function withStore<T extends ExitCode | string>(
 export type StoreCall = CommandCall & { readonly store: Store }
 
 /** The `run` of such a command. The store is closed at its end in any case. */
-export function runWithStore(work: (call: StoreCall) => Promise<ExitCode>): Command['run'] {
+export function defineStoreRun(work: (call: StoreCall) => Promise<ExitCode>): Command['run'] {
   return call => withStore(call, store => work({ ...call, store }))
 }
 

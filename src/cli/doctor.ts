@@ -9,11 +9,11 @@ import { MEND, MIGRATE } from '#store/failures.ts'
 import type { ServerReport } from '#store/maintain-port.ts'
 import { readDisk } from '#store/own-files.ts'
 import type { Published, Store } from '#store/port.ts'
-import { createBlockReader } from '#store/servable.ts'
+import { createHashSource } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { awaitLimited } from '#time/deadline.ts'
 import type { Command } from './command.ts'
-import { connectNode, getStoreAddress, runWithStore, type StoreCall } from './compose.ts'
+import { connectNode, defineStoreRun, getStoreAddress, type StoreCall } from './compose.ts'
 import type { StoreAddress } from './setting-readers.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 
@@ -348,7 +348,7 @@ export const doctor: Command = {
   ],
   settings: [...NODE, ...STORE, 'json', ...LOGGING],
   examples: ['iostlens doctor --node http://127.0.0.1:30001', 'iostlens doctor --json'],
-  run: runWithStore(async call => {
+  run: defineStoreRun(async call => {
     const { values, out, store } = call
     const findings: DoctorFinding[] = []
     const tell = (finding: DoctorFinding): void => {
@@ -374,7 +374,7 @@ async function checkNodes({ values, log, signal, store }: StoreCall, tell: Tell)
       onNode.warning('No node is set', 'Set one with --node URL to load, to follow the chain and to pass requests on.'),
     )
   const stored = readStoredEnd(store)
-  const { hashAt } = createBlockReader(store, signal)
+  const { hashAt } = createHashSource(store, signal)
   await Promise.all(
     values.node.map(async url => {
       using node = connectNode({ ...values, node: [url] }, log)

@@ -6,7 +6,7 @@ import { createNames } from '#store/elastic/schema/names.ts'
 import { schema } from '#store/sqlite/tables.ts'
 import { withAuditSetup } from './auditing.ts'
 import type { Command, ExitCode } from './command.ts'
-import { getStoreAddress, requireExisting, runWithStore, type StoreCall } from './compose.ts'
+import { defineStoreRun, getStoreAddress, requireExisting, type StoreCall } from './compose.ts'
 import { progressView } from './progress.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
 import { withBar } from './stop.ts'
@@ -20,7 +20,7 @@ const indicesCreate: Command = {
   ],
   settings: [...STORE, 'replicas', ...LOGGING],
   examples: ['iostlens indices create --store http://127.0.0.1:9200/iostlens'],
-  run: runWithStore(async ({ out, store }) => {
+  run: defineStoreRun(async ({ out, store }) => {
     await store.create()
     out(`All indices of ${store.name} exist.`)
     return 0
@@ -35,7 +35,7 @@ const indicesCheck: Command = {
   ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices check', 'iostlens indices check --store http://127.0.0.1:9200/iostlens'],
-  run: runWithStore(async ({ out, store }) => {
+  run: defineStoreRun(async ({ out, store }) => {
     const differences = await store.check()
     for (const { name, problem, detail } of differences) out(`${name}: ${problem}: ${detail}`)
     for (const help of new Set(differences.map(({ help }) => help))) if (help !== undefined) out(help)
@@ -76,7 +76,7 @@ const indicesMerge: Command = {
   ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices merge --store http://127.0.0.1:9200/iostlens'],
-  run: runWithStore(async ({ out, screen, signal, store }) => {
+  run: defineStoreRun(async ({ out, screen, signal, store }) => {
     await requireExisting(store)
     const { name: stored, partitions } = store
     if (partitions === undefined) {
@@ -126,7 +126,7 @@ const indicesMigrate: Command = {
     'iostlens indices migrate --store http://127.0.0.1:9200/iostlens',
     'iostlens indices migrate --delete-old --store http://127.0.0.1:9200/iostlens',
   ],
-  run: runWithStore(call => {
+  run: defineStoreRun(call => {
     const message = `Stopped before the migration was complete; ${call.store.name} still serves the old data.`
     const stopped = new Failure('deadline', message, { help: 'Run it again to continue.' })
     return withBar(call, stopped, () => migrate(call))
@@ -202,7 +202,7 @@ const indicesRollback: Command = {
   ],
   settings: [...STORE, 'lease', ...LOGGING],
   examples: ['iostlens indices rollback --store http://127.0.0.1:9200/iostlens'],
-  run: runWithStore(async ({ out, store }) => {
+  run: defineStoreRun(async ({ out, store }) => {
     const { rollBack } = store.migrating
     if (rollBack === undefined)
       throw new Failure('usage', `${store.name} keeps no data of before its migration.`, {

@@ -12,7 +12,7 @@ import { storeExists } from '#store/servable.ts'
 import { DAY_MS } from '#time/clock.ts'
 import { copyKeys, formatKeys, parseKeys, readStoredKey } from '#transfer/keys.ts'
 import { alignColumns, type Command, type ExitCode } from './command.ts'
-import { requireExisting, runWithStore, type StoreCall, withStore } from './compose.ts'
+import { defineStoreRun, requireExisting, type StoreCall, withStore } from './compose.ts'
 import { LOGGING, STORE, type Values } from './settings.ts'
 
 const MONTH_DAYS = 30
@@ -84,7 +84,7 @@ type HolderCall = StoreCall & { readonly id: string; readonly holder: Holder }
 
 /** Runs a command on the holder with an id. Throws 'not_found' when there is none. */
 const onHolder = (work: (call: HolderCall) => Promise<ExitCode>): Command['run'] =>
-  runWithStore(async call => {
+  defineStoreRun(async call => {
     const [id = ''] = call.words
     return work({ ...call, id, holder: await requireHolder(call.store, id) })
   })
@@ -166,7 +166,7 @@ const keysChange: Command = {
     'iostlens keys change 3f9a1c20de --plan large',
     'iostlens keys change 3f9a1c20de --per-day 500000 --note "Ada, explorer"',
   ],
-  run: runWithStore(async ({ values, words: [id = ''], out, store }) => {
+  run: defineStoreRun(async ({ values, words: [id = ''], out, store }) => {
     const { rename, note, expires } = values
     const given = [values.plan, values['per-second'], values['per-day'], rename, note, expires]
     if (given.every(value => value === undefined))
@@ -282,7 +282,7 @@ const keysList: Command = {
   ],
   settings: [...STORE, 'counts', 'json', ...LOGGING],
   examples: ['iostlens keys list', 'iostlens keys list --counts'],
-  run: runWithStore(async ({ values, out, store }) => {
+  run: defineStoreRun(async ({ values, out, store }) => {
     await requireExisting(store)
     const holders = groupHolders(await store.keys.list())
     const now = Date.now()
@@ -343,7 +343,7 @@ const keysExport: Command = {
   ],
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens keys export keys.ndjson', 'iostlens keys export keys.ndjson --store sqlite:damaged.sqlite'],
-  run: runWithStore(async ({ words: [file = ''], out, store }) => {
+  run: defineStoreRun(async ({ words: [file = ''], out, store }) => {
     if (existsSync(file))
       throw new Failure('usage', `${quoteGiven(file)} exists; an export replaces no file.`, {
         help: 'Name a file that does not exist yet.',

@@ -4,7 +4,7 @@ import type { createApp } from '#http/app.ts'
 import type { Address, SocketPath } from './setting-readers.ts'
 
 /** Runs `listen`. An address that is in use or not of this machine becomes a 'usage' Failure. */
-export function requireListening<T>(
+export function startListening<T>(
   address: Address | SocketPath,
   setting: '--listen' | '--metrics-listen',
   listen: () => T | null | undefined,
@@ -114,7 +114,7 @@ export function openServer(
   { isShared, mode }: { readonly isShared: boolean; readonly mode: number },
 ) {
   const listenOn = (where: Parameters<typeof app.listen>[0]) =>
-    requireListening(address, '--listen', () => {
+    startListening(address, '--listen', () => {
       app.listen(where)
       return app.server
     })

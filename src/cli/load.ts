@@ -5,7 +5,7 @@ import type { LoadProgress } from '#load/session.ts'
 import { requireKnownHosts } from '#node/http.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { createBlockReader } from '#store/servable.ts'
+import { createHashSource } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Command, parseToHeight } from './command.ts'
 import { logRun, requireUsable, withChain } from './compose.ts'
@@ -40,7 +40,7 @@ export const load: Command = {
       const watching = listener && watchEventLoop(counts, droppedLines)
       try {
         await store.create()
-        await node.watch(() => store.identity(), createBlockReader(store))
+        await node.watch(() => store.identity(), createHashSource(store))
         const from = await loadedHeight(store)
         const logEnd = await logRun(call, 'Loading.', { store, node })
         view = progressView({ screen, log, from })
@@ -71,7 +71,7 @@ export const load: Command = {
 }
 
 /** First steps, printed when everything is loaded: the shared test key, and calls that work on any chain. */
-export async function formatWelcome(options: {
+export async function writeWelcome(options: {
   readonly url: string
   /** The way to call a path of the service. */
   readonly callOf: (path: string) => string
@@ -128,7 +128,7 @@ export const up: Command = {
     return withChain('up', call, async ({ node, urls, store, counts }) => {
       await store.create()
       await requireUsable(store)
-      await node.watch(() => store.identity(), createBlockReader(store))
+      await node.watch(() => store.identity(), createHashSource(store))
       const from = await loadedHeight(store)
       // If there is data to serve, the command goes on; at the first start a mistyped host is reported at once.
       if (from < 0) await requireKnownHosts(urls)
@@ -141,7 +141,7 @@ export const up: Command = {
         isGreeted = true
         try {
           const options = { ...serving, testKey: values['test-key'], isExplored: values.explorer, store }
-          const lines = await formatWelcome(options)
+          const lines = await writeWelcome(options)
           screen.keepBar()
           for (const line of lines) out(line)
         } catch (error) {

@@ -14,7 +14,7 @@ import { TEST_PLAN } from '#keys/plan.ts'
 import { createCounters } from '#metrics/counters.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Usage } from '#store/port.ts'
-import { createBlockReader, requireServable, type ServedStore } from '#store/servable.ts'
+import { createHashSource, requireServable, type ServedStore } from '#store/servable.ts'
 import { openSqliteUsage } from '#store/sqlite/usage.ts'
 import { type Clock, runEvery, systemClock } from '#time/clock.ts'
 import { awaitLimited } from '#time/deadline.ts'
@@ -47,7 +47,7 @@ export const serve: Command = {
     const serving = async (store: Store): Promise<ExitCode> => {
       using node = connectNode(values, log, { counts })
       await requireUsable(store)
-      await node?.watch(() => store.identity(), createBlockReader(store))
+      await node?.watch(() => store.identity(), createHashSource(store))
       const { url, stop } = await startServing({ ...call, store, node, counts })
       out(url)
       const logEnd = await logRun(call, 'Serving.', { url, store, node })

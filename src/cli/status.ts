@@ -7,11 +7,11 @@ import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.
 import { unfitHelp, unfitText } from '#node/pool.ts'
 import { absentStore, MEND } from '#store/failures.ts'
 import type { Published, Store } from '#store/port.ts'
-import { createBlockReader, storeExists } from '#store/servable.ts'
+import { createHashSource, storeExists } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { provedJson, provedLines } from './auditing.ts'
 import { alignColumns, type Command, type CommandCall, type ExitCode } from './command.ts'
-import { connectNode, requireUsable, runWithStore, type StoreCall } from './compose.ts'
+import { connectNode, defineStoreRun, requireUsable, type StoreCall } from './compose.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 
 export const status: Command = {
@@ -24,7 +24,7 @@ export const status: Command = {
   ],
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
-  run: runWithStore(reportStatus),
+  run: defineStoreRun(reportStatus),
 }
 
 async function reportStatus({ values, log, out, screen, signal, store }: StoreCall): Promise<ExitCode> {
@@ -123,7 +123,7 @@ async function readFreshness(
     if (level === 'warn') log(level, ...line)
   })
   const until = systemClock.elapsed() + values['node-timeout']
-  await node?.watch(() => store.identity(), createBlockReader(store, signal))
+  await node?.watch(() => store.identity(), createHashSource(store, signal))
   let fresh = measureFreshness(published, node, systemClock)
   // A busy node or machine may miss the first probe.
   while (fresh.node === 'unreachable' && systemClock.elapsed() < until && !signal.aborted) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
-import { withinAfterAbort } from '#time/deadline.ts'
+import { awaitLimitedAfterAbort } from '#time/deadline.ts'
 import type { CommandCall } from './command.ts'
 
 /**
@@ -57,7 +57,7 @@ export const waitUntilStopped = (signal: AbortSignal): Promise<void> =>
  * `afterMs`, which is safe because every step may be interrupted anywhere. Throws 'deadline' then.
  */
 export const abandonWhenStopped = <T>(work: Promise<T>, signal: AbortSignal, afterMs: number): Promise<T> =>
-  withinAfterAbort(work, {
+  awaitLimitedAfterAbort(work, {
     signal,
     ms: afterMs,
     late: () => new Failure('deadline', `Stopped before the end: a server did not answer for ${afterMs} ms.`),

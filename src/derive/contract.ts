@@ -24,7 +24,7 @@ export function applyCode(at: TxScope, name: string, position: number): string |
   const code = given?.code ? { ...given, code_at: [at.scope.block.height, at.position, position] as const } : given
   switch (name) {
     case 'setCode':
-      return deploy(at, { id: findNewId(at, position), code, owner: at.tx.publisher })
+      return deploy(at, { id: getNewId(at, position), code, owner: at.tx.publisher })
     case 'initSetCode':
       return deploy(at, { id: first, code: code ?? findNodeCode(at.scope, first), owner: SYSTEM_OWNER })
     case 'updateCode': {
@@ -56,7 +56,7 @@ export function applyNestedCode(at: TxScope): readonly [position: number, id: st
 }
 
 /** `returns` contains `["Contract…"]`. Unless a delayed transaction is executed, the id has the tx hash. */
-function findNewId({ tx }: TxScope, position: number): string {
+function getNewId({ tx }: TxScope, position: number): string {
   const value = tryParseExact(tx.receipt.returns[position] ?? '')
   const id = Array.isArray(value) ? findText(value, 0) : undefined
   return id !== undefined && isContractId(id) ? id : toContractId(tx.hash)

@@ -1,5 +1,5 @@
 import { parseUnitsLeniently } from '#chain/amount.ts'
-import { findContribution, formatBaseTransaction, isBase } from '#chain/base-transaction.ts'
+import { findContribution, isBase, packBaseTransaction } from '#chain/base-transaction.ts'
 import { type Block, type LoadedBlock, toBlockFields } from '#chain/block.ts'
 import { hash8 } from '#chain/hash.ts'
 import { balanceId, balances } from '#indices/balance.ts'
@@ -17,7 +17,7 @@ import { dayDraft, settleDay, settleTokenDays } from './day.ts'
 import { createLedger } from './ledger.ts'
 import { getProducer } from './producer.ts'
 import { createRankedState } from './rankings.ts'
-import { addRecords, listCounts } from './record.ts'
+import { addRecords, createListCounts } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
 import { seriesDrafts, withContribute } from './series.ts'
 import type { State } from './state.ts'
@@ -32,7 +32,7 @@ export function blockDocument({ state, block }: Pick<Scope, 'state' | 'block'>):
     id: blockId(block.height),
     ...toBlockFields(block, state.get(producerKeys, block.witness)?.account),
     hash8: hash8(block.hash),
-    ...(base === undefined ? {} : { base: formatBaseTransaction(base, block.time), base_hash8: hash8(base.hash) }),
+    ...(base === undefined ? {} : { base: packBaseTransaction(base, block.time), base_hash8: hash8(base.hash) }),
   }
 }
 
@@ -213,7 +213,7 @@ function beginBlock(state: State, { block, systemCode }: LoadedBlock, partition:
     ledger: createLedger(state, block, series),
     series,
     bonuses: voteBonuses({ state, statistics: figures, series }),
-    lists: listCounts(state, figures, partition),
+    lists: createListCounts(state, figures, partition),
     records: [],
   }
 }

@@ -1,4 +1,4 @@
-import { IOST_DECIMALS, parseUnitsRounded } from '#chain/amount.ts'
+import { IOST_DECIMALS, roundToUnits } from '#chain/amount.ts'
 import { Exact, type ExactJson, writeJson } from '#chain/json.ts'
 import { directVote } from '#chain/stake.ts'
 import { toDay } from '#chain/time.ts'
@@ -146,10 +146,10 @@ function changeProducer(
     ...(after.registered ? { listed: account } : unregistered === undefined ? {} : { unregistered }),
   })
   statistics.producer_count += Number(after.registered) - Number(before.registered)
-  statistics.producer_votes += countVotesInTable(after) - countVotesInTable(before)
+  statistics.producer_votes += getTableVotes(after) - getTableVotes(before)
 }
 
-const countVotesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'votes'>): bigint =>
+const getTableVotes = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'votes'>): bigint =>
   registered ? votes : 0n
 
 /**
@@ -178,7 +178,7 @@ function applyProducerEvent(at: TxScope, event: ProducerEvent): void {
   if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, event)
   else if (name === 'topupCandidateBonus') {
     // `topupCandidateBonus [amount, payer]`.
-    at.scope.bonuses.addForCandidates(parseUnitsRounded(findText(args, 0) ?? '', IOST_DECIMALS) ?? 0n)
+    at.scope.bonuses.addForCandidates(roundToUnits(findText(args, 0) ?? '', IOST_DECIMALS) ?? 0n)
   } else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
   else applyProducer(at, name, args)
 }
@@ -188,7 +188,7 @@ function applyVote(at: TxScope, { name, args, hasReceipt }: ProducerEvent): void
   const first = name === 'voteFor' ? 1 : 0
   const voter = findText(args, first)
   const producer = findText(args, first + 1)
-  const amount = parseUnitsRounded(findText(args, first + 2) ?? '', IOST_DECIMALS)
+  const amount = roundToUnits(findText(args, first + 2) ?? '', IOST_DECIMALS)
   if (voter === undefined || producer === undefined || amount === undefined) return
   const { state, ledger, series: past, bonuses } = at.scope
   const id = voteId(producer, voter)
@@ -235,7 +235,7 @@ function applyWithdrawal({ scope, tx }: TxScope, parsed: ParsedReceipt, position
 const parseWithdrawals = (value: ExactJson | undefined): readonly (readonly [string, bigint])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Exact)
     ? Object.entries(value).flatMap(([producer, amount]) => {
-        const units = typeof amount === 'string' ? parseUnitsRounded(amount, IOST_DECIMALS) : undefined
+        const units = typeof amount === 'string' ? roundToUnits(amount, IOST_DECIMALS) : undefined
         return units === undefined ? [] : [[producer, units] as const]
       })
     : []
@@ -243,7 +243,7 @@ const parseWithdrawals = (value: ExactJson | undefined): readonly (readonly [str
 /** `candidateWithdraw [producer, its half, voters' half]` and `topupVoterBonus [producer, amount, payer]`. */
 function applyAward({ scope }: TxScope, name: string, args: readonly ExactJson[]): void {
   const producer = findText(args, 0)
-  const first = parseUnitsRounded(findText(args, 1) ?? '', IOST_DECIMALS)
+  const first = roundToUnits(findText(args, 1) ?? '', IOST_DECIMALS)
   if (producer === undefined || first === undefined) return
   if (name === 'topupVoterBonus') {
     payVoters(scope, producer, first)
@@ -254,7 +254,7 @@ function applyAward({ scope }: TxScope, name: string, args: readonly ExactJson[]
     // The contract names the voters' half even if the producer has no votes, but then keeps it and gives it to nobody
     // (`config/genesis/contract/vote_producer.js` _topupVoterBonusInternal).
     const half = getProducer(scope.state, producer).votes > 0n ? findText(args, 2) : undefined
-    awardCandidate(scope, producer, [first, parseUnitsRounded(half ?? '', IOST_DECIMALS) ?? 0n])
+    awardCandidate(scope, producer, [first, roundToUnits(half ?? '', IOST_DECIMALS) ?? 0n])
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { type ListDoc, toPlace } from '#indices/list.ts'
-import { listCounts } from './record.ts'
+import { createListCounts } from './record.ts'
 import type { State } from './state.ts'
 
 /** Derives blocks from rows that move tokens, each in its partition; returns the lists' documents after the last. */
@@ -19,7 +19,7 @@ function listsAfter(...blocks: readonly (readonly [partition: number, tokens: re
   } as State
   const figures = { list_count: 0 }
   const places = blocks.map(([partition, tokens]) => {
-    const counts = listCounts(state, figures, partition)
+    const counts = createListCounts(state, figures, partition)
     const placed = tokens.map(token => counts.next('token', token))
     counts.settle()
     return placed
@@ -27,7 +27,7 @@ function listsAfter(...blocks: readonly (readonly [partition: number, tokens: re
   return { docs: [...docs.values()], places }
 }
 
-test('listCounts: starts contain the first ordinal in each partition with rows, from the one in which the list begins, and ordinals continue', () => {
+test('createListCounts: starts contain the first ordinal in each partition with rows, from the one in which the list begins, and ordinals continue', () => {
   const { docs, places } = listsAfter([0, ['a', 'a', 'b']], [0, ['a']], [1, ['a', 'a']], [3, ['b', 'a', 'late']])
   expect(docs.map(({ id, number, count, starts }) => [id, number, count, starts.join(' ')])).toEqual([
     ['token/a', 1, 6, '0,1 1,4 3,6'],

@@ -90,7 +90,7 @@ function assignReceipts(tx: Transaction, movements: ReadonlyMap<number, Movement
     const { contract, actionName } = action
     const args = isMovement(contract, actionName) ? parseActionArguments(action) : undefined
     if (args === undefined) return
-    const receipt = unused.get(formatCallKey(actionName, args, parseClaimed(actionName, args, decimals)))?.pop()
+    const receipt = unused.get(formatCallKey(actionName, args, parseClaimedAmount(actionName, args, decimals)))?.pop()
     if (receipt !== undefined) owned.set(at, receipt)
   })
   return owned
@@ -113,12 +113,12 @@ function findRepetition(
     if (name !== action.actionName || !isMovement(contract, name)) continue
     if (each.content !== action.data) return undefined
     const decimals = new Map([...movements.values()].map(movement => [movement.token, movement.decimals]))
-    return parseClaimed(name, args, decimals) === movements.get(at)?.amount ? at : undefined
+    return parseClaimedAmount(name, args, decimals) === movements.get(at)?.amount ? at : undefined
   }
   return undefined
 }
 
-function parseClaimed(
+function parseClaimedAmount(
   name: string,
   args: readonly ExactJson[],
   decimals: ReadonlyMap<string, number>,
@@ -305,7 +305,7 @@ type Draft = {
   place: bigint
 }
 
-export function listCounts(state: State, figures: { list_count: number }, partition: number): ListCounts {
+export function createListCounts(state: State, figures: { list_count: number }, partition: number): ListCounts {
   /**
    * By kind and second name, then by the first, in a fraction of the time of one key for all. There should be few second
    * names, since each has a map of its own.

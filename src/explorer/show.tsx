@@ -9,12 +9,12 @@ import { toIso } from '#chain/time.ts'
 import { Failure, type FailureKind } from '#failure/failure.ts'
 import { downloads } from './download/downloads.ts'
 import type { Near } from './find/search.ts'
-import { type FormField, translateRefusal } from './format/field.ts'
+import { type FormField, nameFieldsInRefusal } from './format/field.ts'
 import { findRoute, toHref } from './links.ts'
 import type { Html, Lang, PageContent, Redirect, Visit } from './page.ts'
 import { pages } from './pages.ts'
 import { type Frame, Layout, type PageCall } from './part/layout.tsx'
-import { findLastPage, formatListPath, formatSearch } from './part/list.tsx'
+import { findPageInstead, formatPageNumberPath, formatSearch } from './part/list.tsx'
 import { LastBlock, MatchRows, SEARCHED_FORMS } from './part/match.tsx'
 import { Card } from './part/section.tsx'
 import { ChainText } from './part/text.tsx'
@@ -48,7 +48,7 @@ function failurePage(frame: Frame, { failure, fields, near }: FailurePageProps):
           {isOutOfOrder(failure) ? (
             <OutOfOrder frame={frame} />
           ) : (
-            <p safe>{translateRefusal(frame, failure, fields)}</p>
+            <p safe>{nameFieldsInRefusal(frame, failure, fields)}</p>
           )}
           {near !== undefined && failure.kind !== 'loading' && <LastBlock visit={frame} height={near.height} />}
           <p safe>{say(SEARCHED_FORMS)}</p>
@@ -83,7 +83,7 @@ function OutOfOrder({ frame }: { readonly frame: Frame }): Html {
           zh: '此链接不对应列表中的任何一页。按条件查到的记录没有页码，只能逐页往后翻。',
         })}
       </span>{' '}
-      <a href={toHref(frame, formatListPath({ path: frame.path, query }, 1))} safe>
+      <a href={toHref(frame, formatPageNumberPath({ path: frame.path, query }, 1))} safe>
         {frame.say({ en: 'First page →', zh: '从第一页开始 →' })}
       </a>
     </p>
@@ -158,7 +158,7 @@ export async function showPage(
         calls.push(call)
         try {
           const answer = await ask(action, given)
-          last ??= findLastPage(request, given, answer)
+          last ??= findPageInstead(request, given, answer)
           return answer
         } catch (error) {
           // A page can do without the answer. Its links are only those of successful calls.
@@ -173,7 +173,7 @@ export async function showPage(
       const frame: Frame = { ...visit, height: at.height, time: toIso(at.time), calls }
       const text = await (<Layout frame={frame} shown={shown} />)
       // Lists are requested while the page is rendered.
-      return last === undefined ? { text, height: at.height } : { to: formatListPath(request, last) }
+      return last === undefined ? { text, height: at.height } : { to: formatPageNumberPath(request, last) }
     },
     running,
   )

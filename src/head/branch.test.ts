@@ -84,7 +84,7 @@ test.each([
   expect([found.status, found.height, namesOf(found.blocks.map(({ doc }) => doc))]).toEqual([status, height, names])
 })
 
-test('rowsOfList: the rows of a block in a list are returned in order', () => {
+test('selectListRows: the rows of a block in a list are returned in order', () => {
   const rows = ['x', 'y', 'x'].map((list, index) => ({ doc: { index }, lists: [list, 'all'] }))
   const indicesOf = (list: string) => selectListRows(headBlock({}, rows), list).map(({ doc }) => doc.index)
   expect([indicesOf('x'), indicesOf('all'), indicesOf('__proto__')]).toEqual([[0, 2], [0, 1, 2], []])

@@ -52,7 +52,7 @@ export function createApp(options: AppOptions): Elysia<string> {
   const app: Elysia<string> = new Elysia({ ...ROUTER, prefix: basePath, serve })
   const clients = clientAddresses(() => app.server, options.trustedProxies ?? [])
   const service = createService(options, clients)
-  const refuseCrowd = crowdRefusal(options, service)
+  const refuseCrowd = createCrowdGuard(options, service)
   return addRoutes(app, createRoutes(options, service), { clients, service, refuseCrowd })
 }
 
@@ -170,7 +170,7 @@ function createRoutes(options: AppOptions, service: Service) {
  * Refuses a request for which there is no room, before routing. The refusal is returned synchronously: an
  * overloaded service spends most of its time on refusals. undefined: the request is admitted.
  */
-function crowdRefusal(gate: Gate, service: Service) {
+function createCrowdGuard(gate: Gate, service: Service) {
   const [apiPath, rpcPath] = crowdedPaths(service.basePath)
   const { store, node } = gate.queues
   return (request: Request): Response | undefined => {

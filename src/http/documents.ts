@@ -20,7 +20,7 @@ import { buildOpenapi } from './openapi/document.ts'
 import { listFieldRows } from './reference/action.ts'
 import { renderReference } from './reference/page.tsx'
 import { paragraphs } from './reference/text.ts'
-import { JSON_TYPE, lastingReply, makeLazily, type Reply, textReply } from './reply.ts'
+import { JSON_TYPE, keepFirstResult, lastingReply, type Reply, textReply } from './reply.ts'
 
 /** The logo of the pages: a lens over a chain of blocks. */
 const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1b4fd6"/><circle cx="14" cy="14" r="7" fill="none" stroke="#fff" stroke-width="3"/><path d="m19 19 7 7" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>
@@ -234,12 +234,12 @@ function pageHandler(lang: Lang, options: DocumentOptions, ofExamples: RepliesOf
 
 /** The page's logo as PNG, since phones do not use an SVG on the home screen. Phones round the corners. */
 function touchIconHandler(): Handler {
-  const icon = makeLazily(() => readFileSync(touchIcon))
+  const icon = keepFirstResult(() => readFileSync(touchIcon))
   return async () => ({ status: 200, type: 'image/png', body: icon(), headers: HEADERS, form: 'raw' })
 }
 
 function serveFixed(type: string, make: () => string): Handler {
-  const reply = makeLazily(() => lastingReply({ type, text: make() }, HEADERS))
+  const reply = keepFirstResult(() => lastingReply({ type, text: make() }, HEADERS))
   return async () => reply()
 }
 

@@ -11,7 +11,7 @@ type TakenResponse = NodeResponse & { readonly release: () => void }
 type SharedAnswer = { readonly passed: ForwardedResponse; readonly take: () => TakenResponse }
 
 /** The bytes of a shared answer are stored once, and count until the last reader releases them. */
-function shareAnswer(passed: ForwardedResponse): SharedAnswer {
+function countHolders(passed: ForwardedResponse): SharedAnswer {
   const { status, contentType, body } = passed
   let holders = 0
   const take = (): TakenResponse => {
@@ -190,7 +190,7 @@ export function createGateway(node: Node, { clock: { elapsed }, maxBytes, onAnsw
     let own: TakenResponse | undefined
     const ask = async (): Promise<SharedAnswer> => {
       const passed = await node.get(path, { signal: ends.signal })
-      const shared = shareAnswer(passed)
+      const shared = countHolders(passed)
       // The bytes count until all waiting requests have taken the answer.
       own = shared.take()
       if (isKeepable(passed)) cached.keep(path, shared, since)

@@ -126,7 +126,7 @@ export function measureFreshness(at: Published, node: NodeReport | undefined, cl
   return {
     lib,
     behind: info === undefined ? null : behind,
-    behindSeconds: info === undefined ? null : countLagSeconds(at, info),
+    behindSeconds: info === undefined ? null : computeBehindSeconds(at, info),
     lagSeconds: ageMs < -SKEW_MS ? null : Math.max(0, ageMs) / 1_000,
     node: node === undefined ? 'none' : (unfit?.is ?? (reported === undefined ? 'unreachable' : 'reachable')),
     unfit,
@@ -136,7 +136,7 @@ export function measureFreshness(at: Published, node: NodeReport | undefined, cl
 }
 
 /** Seconds of the chain's time from a published block to the end that a node reports; 0: the node is not ahead of it. */
-function countLagSeconds(at: Published, { libBlock, libTime }: Pick<ChainInfo, 'libBlock' | 'libTime'>): number {
+function computeBehindSeconds(at: Published, { libBlock, libTime }: Pick<ChainInfo, 'libBlock' | 'libTime'>): number {
   return libBlock <= at.height || libTime <= at.time ? 0 : Number((libTime - at.time) / 1_000_000n) / 1_000
 }
 

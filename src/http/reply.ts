@@ -7,7 +7,7 @@ import { codes } from './codes.ts'
 import { EMPTY } from './health.ts'
 
 /** A value that is made at the first call and stays the same. */
-export function makeLazily<T>(make: () => T): () => T {
+export function keepFirstResult<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
     made ??= { value: make() }
@@ -81,7 +81,7 @@ export function lastingReply(
   headers: Readonly<Record<string, string>>,
 ): Reply {
   const body = encoder.encode(text)
-  const lasting = { etag: computeEtag(body), gzip: makeLazily(() => Bun.gzipSync(body)) }
+  const lasting = { etag: computeEtag(body), gzip: keepFirstResult(() => Bun.gzipSync(body)) }
   return { status: 200, type, body, headers, form: 'tagged', lasting }
 }
 
@@ -138,7 +138,7 @@ function withBody({ status, sent }: Reply, headers: Record<string, string>, body
   headers['Content-Length'] = String(bytes)
   if (sent === undefined) return new Response(body, { status, headers })
   if (typeof body !== 'string' && bytes > PIECE_BYTES)
-    return new Response(streamAsTaken(body, sent), { status, headers })
+    return new Response(streamOnDemand(body, sent), { status, headers })
   sent()
   return new Response(body, { status, headers })
 }
@@ -147,7 +147,7 @@ function withBody({ status, sent }: Reply, headers: Record<string, string>, body
 export const PIECE_BYTES = 64 * 1024
 
 /** A body that is handed out as the client reads it, so that the end of its memory use is known. */
-function streamAsTaken(body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> {
+function streamOnDemand(body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream<Uint8Array>(
     {
@@ -256,10 +256,10 @@ const SECRET_LETTERS = 8
 const hideSecrets = (message: string, secrets: readonly string[]): string =>
   secrets
     .filter(secret => secret.length >= SECRET_LETTERS)
-    .reduce((text, secret) => hideSecretBegin(text.replaceAll(secret, '***'), secret), message)
+    .reduce((text, secret) => hideSecretPrefix(text.replaceAll(secret, '***'), secret), message)
 
 /** Where a long text was truncated, the key in it may be truncated, too. */
-function hideSecretBegin(message: string, secret: string): string {
+function hideSecretPrefix(message: string, secret: string): string {
   if (!message.includes('…')) return message
   const parts = message.split("'").map(part => {
     const cutAt = part.lastIndexOf('…')

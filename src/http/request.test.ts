@@ -151,7 +151,7 @@ test('ipAddressText: the text is the one that was parsed', () => {
   }
 })
 
-test('sampling: the first of every N is sampled', () => {
+test('createSampling: the first of every N is sampled', () => {
   const sample = (every: number) => Array.from({ length: 5 }, createSampling(every)).map(Number).join('')
   expect([3, 1, 0].map(sample)).toEqual(['10010', '11111', '00000'])
 })

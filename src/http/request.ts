@@ -5,7 +5,7 @@ import { type Api, answerReply, parseCall } from './api.ts'
 import { ClientGone, type Handler, type Prolong, parse, type Service } from './exchange.ts'
 import { exportReply } from './export/reply.ts'
 import { feedReply } from './feed/reply.ts'
-import { makeLazily } from './reply.ts'
+import { keepFirstResult } from './reply.ts'
 import { send, sendFailure } from './send.ts'
 
 /**
@@ -129,7 +129,7 @@ export function startDeadline({ ms, client, running }: Limits): Deadline {
     prolong: more => {
       prolonged += 1
       limit(more === undefined ? Number.POSITIVE_INFINITY : more + ms)
-      return makeLazily(restore)
+      return keepFirstResult(restore)
     },
     end: () => {
       isOver = true

@@ -4,7 +4,7 @@ import type { KeyPage } from '#store/keys-port.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { createKey, createNextKey, KEY_PATTERN } from './key.ts'
-import { groupHolders, indexKeysByHash, keyring } from './keyring.ts'
+import { groupHolders, keyring, mapKeysByHash } from './keyring.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const plan = { perSecond: 3, perDay: 7 }
@@ -183,7 +183,7 @@ test('holders: a rotated key keeps its id, and all keys of its holder have the n
   ])
   const many = [9, 10, 2].map(number => ({ ...one.stored, id: `${one.stored.id}.${number}` }))
   expect(findHolder(one.stored, ...many).current.id).toBe(`${one.stored.id}.10`)
-  const keys = indexKeysByHash(stored)
+  const keys = mapKeysByHash(stored)
   for (const { hash } of [one.stored, next.stored])
     expect(keys.get(hash)).toMatchObject({ id: one.stored.id, perDay: 9 })
 })
@@ -194,7 +194,7 @@ test('holders: one revoked key is enough, also beside a key created at the same 
     { ...stored, revoked: 5 },
     { ...stored, id: `${stored.id}.2`, hash: 'other' },
   ]
-  expect([...indexKeysByHash(keys).values()].map(({ revoked }) => revoked)).toEqual([5, 5])
+  expect([...mapKeysByHash(keys).values()].map(({ revoked }) => revoked)).toEqual([5, 5])
   expect(() => createNextKey(findHolder(...keys), { now: NOW })).toThrow('is revoked')
   const old = findHolder({ ...stored, expires: NOW - 1 })
   expect(() => createNextKey(old, { now: NOW })).toThrow('expired on')

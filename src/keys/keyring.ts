@@ -40,7 +40,7 @@ export const groupHolders = (keys: readonly StoredKey[]): readonly Holder[] =>
  * Keys by their hash, each with the holder's id and plan. A revoked holder has no valid key, even if another
  * key was stored at the same moment.
  */
-export const indexKeysByHash = (keys: readonly StoredKey[]): ReadonlyMap<string, StoredKey> =>
+export const mapKeysByHash = (keys: readonly StoredKey[]): ReadonlyMap<string, StoredKey> =>
   new Map(
     groupHolders(keys).flatMap(({ id, current, former, revoked }) => {
       const { name, perSecond, perDay } = current
@@ -193,7 +193,7 @@ class PartialList {
       const own = [...others, key]
       this.byHolder.set(holder, own)
       // A new plan, or a revocation, is one of all keys of the holder.
-      for (const [hash, stored] of indexKeysByHash(own)) this.byHash.set(hash, stored)
+      for (const [hash, stored] of mapKeysByHash(own)) this.byHash.set(hash, stored)
     }
     this.mark = mark
   }

@@ -85,7 +85,7 @@ function batchesOf(rows: readonly number[], course: Course) {
   return { work, events, ends, parts, cuts, batches }
 }
 
-test('batching: full batches are closed, and the rest at the end', async () => {
+test('createBatches: full batches are closed, and the rest at the end', async () => {
   const { work, ends, parts, cuts } = batchesOf([1, 0, 3, 0, 0], { documents: 5 })
   await work
   expect(ends).toEqual([1, 2, 4])
@@ -96,7 +96,7 @@ test('batching: full batches are closed, and the rest at the end', async () => {
   expect(none.events).toEqual([])
 })
 
-test('batching: a batch belongs to one partition', async () => {
+test('createBatches: a batch belongs to one partition', async () => {
   const { work, parts } = batchesOf([0, 0, 0, 0, 0], { documents: ANY, partition: 4 })
   await work
   expect(parts.map(part => [heightsOf(part), part.filling])).toEqual([
@@ -106,7 +106,7 @@ test('batching: a batch belongs to one partition', async () => {
   ])
 })
 
-test('batching: a slow batch ends after two seconds; far from the head the first at once, others after fifteen', async () => {
+test('createBatches: a slow batch ends after two seconds; far from the head the first at once, others after fifteen', async () => {
   const endsOf = async (lib: number) => {
     const { work, ends } = batchesOf(new Array(20).fill(0), { documents: ANY, msPerBlock: 1_000, lib })
     await work
@@ -116,7 +116,7 @@ test('batching: a slow batch ends after two seconds; far from the head the first
   expect(await endsOf(2_000)).toEqual([1, 18, 19])
 })
 
-test('batching: an old batch continues to fill while the previous one is being stored', async () => {
+test('createBatches: an old batch continues to fill while the previous one is being stored', async () => {
   const stored = Promise.withResolvers<void>()
   const course = { documents: ANY, msPerBlock: 1_000 }
   const { work, ends } = batchesOf(new Array(12).fill(0), { ...course, stored: () => stored.promise })
@@ -127,7 +127,7 @@ test('batching: an old batch continues to fill while the previous one is being s
   expect(ends).toEqual([3, 11])
 })
 
-test('batching: history is appended in parts, and each block is in one part', async () => {
+test('createBatches: history is appended in parts, and each block is in one part', async () => {
   const { work, events } = batchesOf([0, 0, 0, 0, 0, 0, 0], { documents: 10, chunk: 4 })
   await work
   expect(events).toEqual([
@@ -136,7 +136,7 @@ test('batching: history is appended in parts, and each block is in one part', as
   ])
 })
 
-test('batching: a batch is closed when the previous one is stored, and a failure is thrown by the next call', async () => {
+test('createBatches: a batch is closed when the previous one is stored, and a failure is thrown by the next call', async () => {
   const ways = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const { work, events, batches } = batchesOf([2, 2, 2], { documents: 1, stored: height => ways[height]?.promise })
   await Bun.sleep(0)
@@ -150,7 +150,7 @@ test('batching: a batch is closed when the previous one is stored, and a failure
   await batches.settle()
 })
 
-test('batching: history is written ahead only after the previous batch is with the store, however slow the nodes are', async () => {
+test('createBatches: history is written ahead only after the previous batch is with the store, however slow the nodes are', async () => {
   const nodes = Promise.withResolvers<void>()
   const course = { documents: 4, chunk: 2, agreed: () => nodes.promise }
   const { work, events } = batchesOf([0, 0, 0, 0], course)
@@ -166,7 +166,7 @@ test('batching: history is written ahead only after the previous batch is with t
   expect(disagreeing.events).toEqual(['append 0'])
 })
 
-test('partitioning: after any checkpoint the partitions are as without it', () => {
+test('createPartitioning: after any checkpoint the partitions are as without it', () => {
   const rows = fc.array(fc.nat(20), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.nat(40), (blocks, partitionDocuments, stop) => {
@@ -216,7 +216,7 @@ test.each([
   },
 )
 
-test('collector: memory is measured once per thousand documents', () => {
+test('createCollector: memory is measured once per thousand documents', () => {
   const resident = mock(() => 0)
   const collect = createCollector({ resident, collect: () => undefined })
   for (let document = 0; document < 5_500; document++) collect(1)

@@ -31,7 +31,7 @@ function createBalances(docs: Map<string, BalanceDoc>) {
   return store
 }
 
-test('expiries: stored releases are due once, in order of time, then id', () => {
+test('createExpiries: stored releases are due once, in order of time, then id', () => {
   const docs = mapOf([balance('c', 20n), balance('b', 10n), balance('a', 20n), balance('d', undefined)])
   const due = createExpiries(5n, createBalances(docs).due)
   due.extend(30n, [])
@@ -41,7 +41,7 @@ test('expiries: stored releases are due once, in order of time, then id', () => 
   expect(due.take(1_000n)).toEqual([])
 })
 
-test('expiries: a release that is not stored yet is not lost when the store is read twice', () => {
+test('createExpiries: a release that is not stored yet is not lost when the store is read twice', () => {
   const docs = mapOf(Array.from({ length: 12_000 }, (_, i) => balance(`n${i}`, BigInt(i + 1))))
   const store = createBalances(docs)
   const due = createExpiries(0n, store.due)
@@ -50,7 +50,7 @@ test('expiries: a release that is not stored yet is not lost when the store is r
   expect(due.take(11_900n)).toContain('late')
 })
 
-test('expiries: releases at one moment are all found, even if they are more than one read returns', () => {
+test('createExpiries: releases at one moment are all found, even if they are more than one read returns', () => {
   const docs = mapOf(Array.from({ length: 25_000 }, (_, i) => balance(`n${String(i).padStart(5, '0')}`, 7n)))
   const store = createBalances(docs)
   const due = createExpiries(undefined, store.due)
@@ -61,7 +61,7 @@ test('expiries: releases at one moment are all found, even if they are more than
 
 const changed = (n: number, ahead: bigint, now: bigint) => balance(`n${n}`, ahead > 0n ? now + ahead : undefined)
 
-test('expiries: any sequence of changes and reloads gives the same as a full scan', () => {
+test('createExpiries: any sequence of changes and reloads gives the same as a full scan', () => {
   const HOUR = 3_600_000_000_000n
   const step = fc.record({
     move: fc.bigInt({ min: 1n, max: 3n * HOUR }),

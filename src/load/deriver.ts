@@ -47,7 +47,7 @@ export function createExpiries(from: bigint | undefined, due: StateReader['due']
         const before = horizon
         // An hour of chain time is fetched ahead: it has few documents to keep, and few queries.
         const range = { ...(before === undefined ? {} : { after: before }), until: until + 3_600_000_000_000n }
-        const { docs, end } = cutToWholeMoments(due, range)
+        const { docs, end } = readWholeMoments(due, range)
         horizon = end
         const isLater = ({ next_due }: BalanceDoc): boolean =>
           before === undefined || (next_due !== undefined && next_due > before)
@@ -66,7 +66,7 @@ export function createExpiries(from: bigint | undefined, due: StateReader['due']
  * Balances due in a range, by time. `end`: the answer is complete up to this time. A full answer may end in
  * the middle of one moment; that moment is left for the next query.
  */
-function cutToWholeMoments(
+function readWholeMoments(
   due: StateReader['due'],
   range: Omit<DueRange, 'limit'>,
 ): { readonly docs: readonly BalanceDoc[]; readonly end: bigint } {

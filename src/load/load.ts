@@ -4,9 +4,9 @@ import { DERIVATION } from '#indices/registry.ts'
 import { fetchChain, judgeNode, lacksText, unfitHelp, unfitText } from '#node/pool.ts'
 import type { BlockSource, ChainInfo, Unfit } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
-import { createBlockReader } from '#store/servable.ts'
+import { createHashSource } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { awaitLimited, joinSignals, withinAfterAbort } from '#time/deadline.ts'
+import { awaitLimited, awaitLimitedAfterAbort, joinSignals } from '#time/deadline.ts'
 import { DivergedEnd, isTransient, pauseAfterFailure, type RetryPolicy, retriesExhausted } from './retry.ts'
 import { type LoadOptions, type LoadProgress, openSession, type Session } from './session.ts'
 
@@ -20,7 +20,7 @@ async function requireSameChain(
   const verdict = await judgeNode(
     // The store would have refused the lock if the first block were a different one.
     { ...info, blockHash: async height => (height === 0 ? identity.genesis : await node.blockHash(height, signal)) },
-    { identity, last: checkpoint, hashAt: createBlockReader(store, signal).hashAt },
+    { identity, last: checkpoint, hashAt: createHashSource(store, signal).hashAt },
   )
   if (verdict.is === 'behind')
     // The node is still syncing, or was restarted: the load waits for it rather than go back.
@@ -125,7 +125,7 @@ export async function loadedHeight(store: Pick<Store, 'published'>): Promise<num
  */
 function awaitInTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const late = Symbol('late')
-  return withinAfterAbort(work, { signal, ms: 3_000, late: () => late }).catch((error: unknown) => {
+  return awaitLimitedAfterAbort(work, { signal, ms: 3_000, late: () => late }).catch((error: unknown) => {
     if (error === late) return undefined
     throw error
   })

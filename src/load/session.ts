@@ -147,7 +147,7 @@ export async function openSession(
         const target = lib === undefined ? -1 : Math.min(to, lib)
         requireFloor(writer.floor, { target, lib })
         if (lib !== undefined && target > height())
-          await fill(stages, node.blocks(fetchNextBlocks(writer, { to: target, lib }, signal)), { lib, signal })
+          await fill(stages, node.blocks(getNextRange(writer, { to: target, lib }, signal)), { lib, signal })
         else if (lib !== undefined && (options.once || height() >= to)) return
         else await clock.sleep(POLL_MS, signal)
       }
@@ -187,7 +187,7 @@ async function openStages(
 }
 
 /** The blocks after the stored ones, up to `to`. */
-function fetchNextBlocks(
+function getNextRange(
   { checkpoint }: Writer,
   { to, lib }: { readonly to: number; readonly lib: number },
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { joinSignals } from '#time/deadline.ts'
 import type { HeightRange } from './bulk.ts'
-import { type FetchedRange, fetchBlock, fetchRange, proveFetchedRange, requireLinked } from './fetch-blocks.ts'
+import { type FetchedRange, fetchBlock, fetchRange, linkBlocks, proveFetchedRange } from './fetch-blocks.ts'
 import { abortedByCaller } from './http.ts'
 import { isAvailable, type Member, type NodePool } from './pool.ts'
 import type { FetchContext, Proven } from './prove-blocks.ts'
@@ -133,7 +133,7 @@ export function prefetchRanges<T>({ shares, after, fetch, most, signal }: Ranges
   let isAwaited = false
   let arrived = 0
 
-  const ask = createRangeRequests({ shares, fetch, signal }, ahead, isThere => {
+  const ask = createRangeAsker({ shares, fetch, signal }, ahead, isThere => {
     if (isThere) arrived += 1
     fill()
   })
@@ -174,7 +174,7 @@ export function prefetchRanges<T>({ shares, after, fetch, most, signal }: Ranges
 }
 
 /** Asks a node for a range; `onOver` is called at the end, with true if the request returned the range. */
-function createRangeRequests<T>(
+function createRangeAsker<T>(
   { shares, fetch, signal }: Pick<RangesAheadOptions<T>, 'shares' | 'fetch' | 'signal'>,
   ahead: readonly RangeRequest<T>[],
   onOver: (isThere: boolean) => void,
@@ -359,7 +359,7 @@ async function joinRange(
 ): Promise<{ readonly named: readonly Proven[]; readonly rest: readonly Proven[] }> {
   const before = held.slice(0, -1)
   const seam = held.slice(-1)
-  const run = await requireLinked([...seam, ...range], {
+  const run = await linkBlocks([...seam, ...range], {
     parent: before.at(-1)?.block.hash ?? parent,
     fetch: (height, child) => fetchBlock(fetching, height, child),
   })

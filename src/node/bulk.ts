@@ -59,7 +59,7 @@ export function requireSigned(head: RawHead): string | undefined {
 export function parseBulkParts({ from, to, prove, heads: text, lists }: BulkAnswers): readonly BulkPart[] {
   const heads = decodeRawHeads(text)
   requireHeads(heads, { from, to }, prove)
-  const blocks = assemble(heads, decodeBlockTransactions(lists))
+  const blocks = assembleBlocks(heads, decodeBlockTransactions(lists))
   return heads.map((head, at) => {
     const block = blocks[at]
     if (block === undefined) return { head }
@@ -81,7 +81,7 @@ function isWhole(block: Block, head: RawHead): boolean {
  * Blocks assembled from raw heads and the bulk answer for their transactions. undefined for a block that is
  * not whole, since nodes leave out transactions without actions; it must be fetched singly.
  */
-export function assemble(
+export function assembleBlocks(
   heads: readonly RawHead[],
   lists: readonly BlockTransactions[],
 ): readonly (Block | undefined)[] {

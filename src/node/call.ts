@@ -18,7 +18,7 @@ import {
   type MemoryReservation,
   sendOnce,
 } from './http.ts'
-import { explainLag, explainUnfit, type Member, type NodePool, unfitText } from './pool.ts'
+import { explainLag, findUnfit, type Member, type NodePool, unfitText } from './pool.ts'
 import type { NodeResponse } from './port.ts'
 
 /** The largest answer that a sound node gives to a call. */
@@ -219,7 +219,7 @@ export async function callNode<T>(context: CallContext, question: NodeRequest<T>
     if (result.tag === 'elsewhere') without.add(member)
     else pool.noteFailure(member, result.pauseMs)
   }
-  throw last ?? findOtherChains(pool) ?? noNodeAnswered(pool, question.what, details)
+  throw last ?? findChainFailure(pool) ?? noNodeAnswered(pool, question.what, details)
 }
 
 type ForwardResult = {
@@ -272,7 +272,7 @@ export async function forward(
 
 /** The Failure for a request that was passed on to no node. */
 function noneUsable(pool: NodePool, what: string): Failure {
-  const unfit = explainUnfit(pool)
+  const unfit = findUnfit(pool)
   if (unfit?.is === 'apart')
     return new NoNodeOnBranch(
       'unavailable',
@@ -288,7 +288,7 @@ function noneUsable(pool: NodePool, what: string): Failure {
 }
 
 /** The Failure when every node serves a different chain from the stored one; a retry does not help. */
-const findOtherChains = ({ members }: NodePool): Failure | undefined =>
+const findChainFailure = ({ members }: NodePool): Failure | undefined =>
   members.every(({ foreign }) => foreign !== undefined)
     ? new Failure(
         'conflict',

@@ -3,7 +3,7 @@ import { checkBaseTransaction, PARENT_HASH } from '#chain/check.ts'
 import { decodeBlockTransactions } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
 import {
-  assemble,
+  assembleBlocks,
   type BlockMessage,
   type BulkAnswers,
   type BulkPart,
@@ -57,8 +57,8 @@ export async function fetchRange(
   if (from === to || !size.bulk()) return singly()
   try {
     const [heads, lists] = await Promise.all([
-      catchRefusal(size, callNode(context, { ...headsQuestion(range), decode: keepText })),
-      catchRefusal(size, fetchLists(fetching, range, keepText)),
+      catchUnusable(size, callNode(context, { ...headsQuestion(range), decode: keepText })),
+      catchUnusable(size, fetchLists(fetching, range, keepText)),
     ])
     if (heads === undefined || lists === undefined) return await singly()
     const answers = { from, to, prove, heads, lists }
@@ -96,7 +96,7 @@ export async function proveFetchedRange(fetching: FetchContext, fetched: Fetched
     )
   const single = (height: number, parent: string | undefined) => fetchSingle(fetching, height, { parent })
   const run = whole.filter(each => each !== undefined)
-  return proveBlocks(fetching, await requireLinked(run, { fetch: single }))
+  return proveBlocks(fetching, await linkBlocks(run, { fetch: single }))
 }
 
 /** The blocks of a range whose answer is too large, fetched in two halves. */
@@ -144,15 +144,15 @@ async function refetchBulk(given: FetchContext, range: HeightRange): Promise<rea
   // The range's first request was one of the tries.
   const fetching: FetchContext = { ...given, context: { ...context, tries: Math.max(1, context.tries - 1) } }
   const [heads, lists] = await Promise.all([
-    catchRefusal(size, fetchHeads(fetching, range)),
-    catchRefusal(size, fetchLists(fetching, range, decodeBlockTransactions)),
+    catchUnusable(size, fetchHeads(fetching, range)),
+    catchUnusable(size, fetchLists(fetching, range, decodeBlockTransactions)),
   ])
-  const blocks = heads === undefined || lists === undefined ? [] : assemble(heads, lists)
+  const blocks = heads === undefined || lists === undefined ? [] : assembleBlocks(heads, lists)
   return heads?.map((head, at) => ({ head, ...(blocks[at] && { block: blocks[at] }) }))
 }
 
 /** undefined when the node refuses or its answer is wrong; the blocks are then fetched singly. */
-async function catchRefusal<T>(size: FetchContext['size'], asked: Promise<T>): Promise<T | undefined> {
+async function catchUnusable<T>(size: FetchContext['size'], asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
   } catch (error) {
@@ -186,7 +186,7 @@ const fetchLists = <T>(
  * so both are fetched again, each as a child of the one before. `parent`: the hash of the block before the first one;
  * absent: any. Throws Failure 'bad_block' if they still do not fit.
  */
-export async function requireLinked<T extends { readonly block: Block }>(
+export async function linkBlocks<T extends { readonly block: Block }>(
   run: readonly T[],
   {
     parent,

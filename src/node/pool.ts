@@ -268,7 +268,7 @@ function adoptReport(pool: NodePool, member: Member, report: NonNullable<Member[
 }
 
 /** The reason why no node can be asked though one answers: another chain or branch; undefined: no such reason. */
-export function explainUnfit(pool: NodePool): (Unfit & { readonly node: string }) | undefined {
+export function findUnfit(pool: NodePool): (Unfit & { readonly node: string }) | undefined {
   if (pool.ready().length > 0) return undefined
   const apart = pool.members.find(member => member.apart !== undefined)
   if (apart?.apart !== undefined) return { ...apart.apart, node: apart.endpoint.name }

@@ -18,7 +18,7 @@ import {
   RefusedCall,
 } from './call.ts'
 import { createBudget, type Endpoint } from './http.ts'
-import { createNodePool, explainUnfit, usableMembers } from './pool.ts'
+import { createNodePool, findUnfit, usableMembers } from './pool.ts'
 import {
   type Node,
   type NodeEvent,
@@ -131,7 +131,7 @@ export function rpcNode(options: RpcNodeOptions): Node {
       }),
     watch: (expected, stored = NOTHING_STORED) => watchNodes(context, { expected, stored, onEvent }),
     lastInfo: () => pool.ready().find(({ report }) => report && clock.elapsed() - report.at <= FRESH_MS)?.report?.info,
-    whyUnfit: () => (pool.watched ? explainUnfit(pool) : undefined),
+    whyUnfit: () => (pool.watched ? findUnfit(pool) : undefined),
     reportAgeMs: () => (pool.reportedAt === undefined ? undefined : clock.elapsed() - pool.reportedAt),
     close: () => closed.abort('closed'),
   }

@@ -108,7 +108,7 @@ export async function rankingPage<I extends StateIndex>(
   options: PageOptions,
 ): Promise<readonly DocOf<I>[]> {
   const ranking = requireRanking({ index, order: name, group: options.group })
-  const rows = await findPageRange(reads, ranking, options)
+  const rows = await planPage(reads, ranking, options)
   return rows === undefined ? [] : reads.rows(ranking, rows)
 }
 
@@ -116,7 +116,7 @@ export async function rankingPage<I extends StateIndex>(
  * The range of a page's rows; undefined: beyond the end. The start of a deep page of a counted order is
  * computed from the segments, so that few rows are skipped.
  */
-export async function findPageRange<I extends StateIndex>(
+export async function planPage<I extends StateIndex>(
   reads: Pick<RankingReads<I>, 'segments' | 'hints'>,
   { index, name, order, group }: Ranking<I>,
   { offset, limit }: PageOptions,

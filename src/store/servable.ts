@@ -32,7 +32,7 @@ export async function requireServable(store: ServedStore, signal?: AbortSignal):
 }
 
 /** The blocks of a store, to compare nodes with (`node/pool.ts`). `hashAt`: undefined for a missing block. */
-export const createBlockReader = (store: Pick<Store, 'published' | 'read'>, signal?: AbortSignal) => ({
+export const createHashSource = (store: Pick<Store, 'published' | 'read'>, signal?: AbortSignal) => ({
   last: (): Promise<Published | undefined> => store.published(),
   hashAt: (height: number): Promise<string | undefined> =>
     store.read(async view => (height > view.at.height ? undefined : (await view.get(blocks, blockId(height)))?.hash), {

@@ -35,7 +35,7 @@ export async function awaitLimited<T>(work: Promise<T>, limits: Limits): Promise
 }
 
 /** Like `awaitLimited`, but `ms` counts from the moment the signal aborts, and only that timeout ends the wait. */
-export async function withinAfterAbort<T>(
+export async function awaitLimitedAfterAbort<T>(
   work: Promise<T>,
   limits: Required<Pick<Limits, 'ms' | 'late'>> & { readonly signal: AbortSignal } & Pick<Limits, 'clock'>,
 ): Promise<T> {

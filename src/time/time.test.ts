@@ -2,7 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { awaitTimer, type Clock, createPace, systemClock } from './clock.ts'
-import { awaitLimited, joinSignals, withinAfterAbort } from './deadline.ts'
+import { awaitLimited, awaitLimitedAfterAbort, joinSignals } from './deadline.ts'
 import { backoffMs, type RetryOptions, retry, type TryResult } from './retry.ts'
 
 test('after: a time beyond the maximum of a system timer does not fire at once', async () => {
@@ -40,7 +40,7 @@ test('sleep: an abort ends it at once, before or meanwhile; the end removes the 
 const never = new Promise<never>(() => undefined)
 const late = () => new Error('late')
 
-test('within: the result or the error of the work is passed on, and no timer is left', async () => {
+test('awaitLimited: the result or the error of the work is passed on, and no timer is left', async () => {
   const clock = handClock()
   const limits = { ms: 10, late, clock, signal: new AbortController().signal }
   expect(await awaitLimited(Promise.resolve(7), limits)).toBe(7)
@@ -58,12 +58,12 @@ async function requireLate(clock: ReturnType<typeof handClock>, waiting: Promise
   expect(await ended).toEqual(late())
 }
 
-test('within: the wait ends at the time limit, not a moment before', async () => {
+test('awaitLimited: the wait ends at the time limit, not a moment before', async () => {
   const clock = handClock()
   await requireLate(clock, awaitLimited(never, { ms: 10, late, clock }))
 })
 
-test('within: the signal ends the wait, before or meanwhile', async () => {
+test('awaitLimited: the signal ends the wait, before or meanwhile', async () => {
   const controller = new AbortController()
   const waiting = awaitLimited(never, { signal: controller.signal, aborted: () => 'mine' })
   controller.abort('its own')
@@ -71,17 +71,20 @@ test('within: the signal ends the wait, before or meanwhile', async () => {
   await expect(awaitLimited(never, { signal: controller.signal })).rejects.toBe('its own')
 })
 
-test.each([true, false])('withinAfterAbort: the time limit starts at the abort (aborted before: %p)', async before => {
-  const clock = handClock()
-  const controller = new AbortController()
-  if (before) controller.abort()
-  const limits = { signal: controller.signal, ms: 10, late, clock }
-  const waiting = withinAfterAbort(never, limits)
-  if (!before) await clock.pass(1_000)
-  controller.abort()
-  await requireLate(clock, waiting)
-  expect(await withinAfterAbort(Promise.resolve(7), limits)).toBe(7)
-})
+test.each([true, false])(
+  'awaitLimitedAfterAbort: the time limit starts at the abort (aborted before: %p)',
+  async before => {
+    const clock = handClock()
+    const controller = new AbortController()
+    if (before) controller.abort()
+    const limits = { signal: controller.signal, ms: 10, late, clock }
+    const waiting = awaitLimitedAfterAbort(never, limits)
+    if (!before) await clock.pass(1_000)
+    controller.abort()
+    await requireLate(clock, waiting)
+    expect(await awaitLimitedAfterAbort(Promise.resolve(7), limits)).toBe(7)
+  },
+)
 
 test('joinSignals: the joined signal aborts with the reason of the first one, before or after', () => {
   const first = new AbortController()

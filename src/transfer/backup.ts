@@ -159,7 +159,7 @@ export async function readThrough(path: string, { signal, onRead, into }: Readin
 export const manifestPath = (file: string): string => `${file}.manifest.json`
 
 /** The manifest of a store: its chain, and the digests at its published height and of its API keys. */
-export async function describedStore(
+export async function describeStore(
   store: Pick<Store, 'name' | 'audit' | 'identity' | 'partitions'> & { readonly keys: Pick<KeyStore, 'list'> },
   how: DigestOptions,
 ): Promise<StoreManifest> {
@@ -179,7 +179,7 @@ export async function describedStore(
 export async function describeCopy(partial: string, file: string, how: DigestOptions): Promise<StoreManifest> {
   const copy = openSqlite({ path: partial, readonly: true })
   try {
-    const described = await describedStore(copy, how)
+    const described = await describeStore(copy, how)
     const of = statSync(partial).size
     const digest = await readThrough(partial, {
       signal: how.signal,
@@ -255,7 +255,7 @@ export async function backupSnapshot(
   const writer = await store.takeOver(identity)
   try {
     const written = await snapshots.writePositions()
-    const described = await describedStore(store, how)
+    const described = await describeStore(store, how)
     if (described.hash !== writer.checkpoint?.hash)
       throw new Failure('unavailable', `${name} got new blocks while its digests were computed.`)
     const manifest = { ...described, digests: withOperations(described.digests, written) }

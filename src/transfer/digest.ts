@@ -8,9 +8,9 @@ import type { KeyStore } from '#store/keys-port.ts'
 import type { Audit, Store, StoredDocument } from '#store/port.ts'
 
 /** Texts are prefixed with their length, so that no two documents have the same canonical text. */
-const prefixLength = (text: string): string => `${text.length}:${text}`
+const addLength = (text: string): string => `${text.length}:${text}`
 
-const formatText = (value: unknown): string => prefixLength(value as string)
+const formatText = (value: unknown): string => addLength(value as string)
 const formatNumber = (value: unknown): string => `${value};`
 
 const TEXTS: Readonly<Record<Field['kind'], (value: unknown) => string>> = {
@@ -25,8 +25,8 @@ const TEXTS: Readonly<Record<Field['kind'], (value: unknown) => string>> = {
   int: formatNumber,
   hash8: formatNumber,
   bool: formatNumber,
-  json: value => prefixLength(JSON.stringify(value)),
-  places: value => prefixLength((value as readonly bigint[]).join()),
+  json: value => addLength(JSON.stringify(value)),
+  places: value => addLength((value as readonly bigint[]).join()),
 }
 
 /** The fields of each index, with the functions that turn their values into text. */
@@ -46,7 +46,7 @@ export function canonicalText(index: AnyIndex, doc: { readonly id: string }): st
     known.set(index, parts)
   }
   const values = doc as unknown as Readonly<Record<string, unknown>>
-  let text = prefixLength(doc.id)
+  let text = addLength(doc.id)
   for (const [name, format] of parts) {
     const value = values[name]
     text += value === undefined ? '~' : format(value)

@@ -7,7 +7,7 @@ import type { Store } from '#store/port.ts'
 import { acquireLock } from '#store/sqlite/lock.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import {
-  describedStore,
+  describeStore,
   isAsDigested,
   manifestPath,
   readManifest,
@@ -92,7 +92,7 @@ async function changed(
 ): Promise<unknown> {
   const store = openSqlite({ path: partial, readonly: true })
   try {
-    requireSame(file, await describedStore(store, how), manifest)
+    requireSame(file, await describeStore(store, how), manifest)
   } catch (error) {
     if (how.signal.aborted || !(error instanceof Failure) || error.kind === 'damaged') return error
     return new Failure('damaged', `${file} is not a whole copy: ${error.message}`, { cause: error })
@@ -120,7 +120,7 @@ async function requireRestored(path: string, manifest: StoreManifest, how: Resto
   const store = openSqlite({ path, readonly: true })
   try {
     if ((await store.published())?.hash !== manifest.hash) throw taken(undefined)
-    requireSame(path, await describedStore(store, how), manifest)
+    requireSame(path, await describeStore(store, how), manifest)
   } catch (error) {
     throw how.signal.aborted ? error : taken(error)
   } finally {
@@ -157,7 +157,7 @@ export async function restoreFromSnapshot(
     const { height, hash } = writer.checkpoint ?? {}
     const isDescribed = isRestored && height === manifest.height && hash === manifest.hash
     if (!isDescribed || !isAsDigested(manifest.digests, await snapshots.writePositions()))
-      requireSame(name, await describedStore({ ...store, keys }, how), manifest)
+      requireSame(name, await describeStore({ ...store, keys }, how), manifest)
     await writer.accept?.()
     return manifest
   } finally {

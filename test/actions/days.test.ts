@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createDayEndCache, type DayEndCache } from '#actions/find/caches.ts'
-import { readDayEnds } from '#actions/find/point.ts'
+import { searchDayEnds } from '#actions/find/point.ts'
 import { formatUnits, toUnits } from '#chain/amount.ts'
 import { startOfDay, toDay, toIso } from '#chain/time.ts'
 import type { View } from '#store/port.ts'
@@ -174,7 +174,7 @@ describe('ends of days', async () => {
         reads += heights.length
         return view.blockTimes(heights)
       }
-      return { ends: await readDayEnds({ view: { ...view, get, blockTimes }, dayEnds }, days), reads }
+      return { ends: await searchDayEnds({ view: { ...view, get, blockTimes }, dayEnds }, days), reads }
     })
 
   test('they match the blocks, and are searched only once', async () => {

@@ -319,7 +319,7 @@ test.each([
   [0, 0, undefined, undefined],
   [5000, 5000, 9000, 9000],
   [5000, 9000, 5000, 9000],
-] as const)('absent: at %d, with %p in the store and %p at the node', (height, lib, ofNode, loading) => {
+] as const)('createAbsentFailure: at %d, with %p in the store and %p at the node', (height, lib, ofNode, loading) => {
   const { kind, message } = absent({ view: viewAt(height, lib), node: nodeAt(ofNode) }, { en: "Account 'x'", zh: '' })
   expect([kind, message]).toEqual(
     loading === undefined

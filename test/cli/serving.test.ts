@@ -172,7 +172,7 @@ test.each([
 const stopping = (program: string): readonly string[] => [
   process.execPath,
   '-e',
-  `import { stopSignal, untilStopped } from ${JSON.stringify(join(ROOT, 'src/cli/stop.ts'))}
+  `import { stopSignal, waitUntilStopped } from ${JSON.stringify(join(ROOT, 'src/cli/stop.ts'))}
   const signal = stopSignal()
   console.log('ready')
   ${program}`,
@@ -182,7 +182,7 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('stop: a second %s ends a process that ignores the first', async (signal, code) => {
-  const wait = "setInterval(() => {}, 1000); await untilStopped(signal); console.log('asked')"
+  const wait = "setInterval(() => {}, 1000); await waitUntilStopped(signal); console.log('asked')"
   const child = spawnIn(ROOT, stopping(wait))
   await child.says('ready')
   child.kill(signal)

@@ -123,7 +123,7 @@ const block = fc.oneof(
 )
 const chain = fc.array(block, { minLength: 1, maxLength: 25 })
 
-test('rankedState: segments give every rank after any change, keep their size limits, and are the same for any batches', () => {
+test('createRankedState: segments give every rank after any change, keep their size limits, and are the same for any batches', () => {
   fc.assert(
     fc.property(chain, fc.integer({ min: 2, max: 26 }), (blocks, cut) => {
       const leaves = (stored: Stored) => Array.from({ length: 40 }, (_, leaf) => leafOf(stored, leaf))
@@ -133,7 +133,7 @@ test('rankedState: segments give every rank after any change, keep their size li
   )
 })
 
-test('rankedState: a ranking that grows and shrinks by one releases its leaves', () => {
+test('createRankedState: a ranking that grows and shrinks by one releases its leaves', () => {
   const owners = Array.from({ length: 400 }, (_, at) => `grown_${String(at).padStart(4, '0')}`)
   const up = owners.map((name, at): Block => [[name, BigInt(at % 3) + 1n]])
   const down = owners.slice(20).map((name): Block => [[name, 0n]])
@@ -146,7 +146,7 @@ test('rankedState: a ranking that grows and shrinks by one releases its leaves',
   expect(leafOf(stored, 0).length).toBeLessThan(5)
 })
 
-test('rankedState: a total that does not match the members is a defect', () => {
+test('createRankedState: a total that does not match the members is a defect', () => {
   const state = workingState(
     (_, id) => (id === TOKEN ? (tokenDoc(9) as never) : undefined),
     () => [],

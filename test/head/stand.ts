@@ -2,7 +2,7 @@ import { createFollower } from '#head/follow.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
-import { createBlockReader } from '#store/servable.ts'
+import { createHashSource } from '#store/servable.ts'
 import { type HandClock, handClock } from '../support/clocks/hand-clock.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
@@ -72,7 +72,7 @@ async function forkStand(seed: number, store: Store) {
     /** Probes the states of the nodes, which a service does every second. */
     probe: async () => {
       const looking = connect()
-      await looking.watch(() => store.identity(), createBlockReader(store))
+      await looking.watch(() => store.identity(), createHashSource(store))
       clients.push(looking)
     },
     /** The service reads the head. */

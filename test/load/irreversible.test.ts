@@ -27,7 +27,7 @@ function watching() {
   return { lookAt, lines }
 }
 
-test('irreversible: a height that stands still is reported after a minute, and again after it has advanced', async () => {
+test('createIrreversibleReader: a height that stands still is reported after a minute, and again after it has advanced', async () => {
   const { lookAt, lines } = watching()
   for (let look = 0; look < 1_400; look += 1) await lookAt(look < 700 ? 100 : 101, 0)
   expect(lines).toEqual([
@@ -36,7 +36,7 @@ test('irreversible: a height that stands still is reported after a minute, and a
   ])
 })
 
-test('irreversible: a made-up far block is accepted no further than time allows', async () => {
+test('createIrreversibleReader: a made-up far block is accepted no further than time allows', async () => {
   const looks = [
     // At two blocks a second, an hour after block 100 there are at most 7,200 more.
     [10 ** 15, 3_600, { after: 0 }, 100 + 7_200 + 1_000],

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createNode } from '#node/archive-node.ts'
-import { createBlockReader } from '#store/servable.ts'
+import { createHashSource } from '#store/servable.ts'
 import { ancestor, createForks, serveForks } from '../head/fork-node.ts'
 import { type ForkStand, STORES, withStand } from '../head/stand.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
@@ -91,7 +91,7 @@ test('/ready and status report a node of another chain', () =>
     const foreign = serveForks(other, { head: other.base, lib: 40 })
     try {
       const node = createNode({ urls: [foreign.url] })
-      await node.watch(() => store.identity(), createBlockReader(store))
+      await node.watch(() => store.identity(), createHashSource(store))
       const why = /serves another chain than the store holds: genesis block \w+, not \w+/
       expect(node.whyUnfit()).toMatchObject({ is: 'foreign', node: foreign.url })
       const [status, body] = await ready({ service: serviceOn(store, { node, readyNeedsNode: true }) })

@@ -135,7 +135,7 @@ function listPage(world: World, truth: Truth, key: string, { page, size, sort }:
   return [String(total), sort === 'asc' ? shown : shown.toReversed()]
 }
 
-/** The fields of a row in the order of `listPage`. */
+/** The fields of a row in the order of `createListPage`. */
 const FIELDS = 'block tx_hash index contract action_name data return status_code from to'.split(' ')
 
 function listSeen(data: unknown): unknown {

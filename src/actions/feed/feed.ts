@@ -15,18 +15,18 @@ export function requireFeed(
   { query, params }: { readonly query: Query; readonly params: object },
   isSearched: boolean,
 ): void {
-  if (source?.isFeed !== true) throw refuseParameter('format', list === undefined ? NO_LIST : describeNotFollowed())
+  if (source?.isFeed !== true) throw createFeedRefusal('format', list === undefined ? NO_LIST : describeNotFollowed())
   for (const name of listUselessNames(isSearched))
     if (findSingleValue(query, name) !== undefined)
-      throw refuseParameter(name, {
+      throw createFeedRefusal(name, {
         en: `Parameter '${name}' does not go with format=sse, which returns every row from its start on and never ends; leave it out.`,
         zh: `参数 '${name}' 不能与 format=sse 同时使用：该格式从起点开始持续返回每条记录，没有终点；请去掉此参数。`,
       })
-  if (findSingleValue(query, 'sort') === 'desc') throw refuseParameter('sort', DESCENDING)
-  if ('step' in params) throw refuseParameter('step', STEPS)
+  if (findSingleValue(query, 'sort') === 'desc') throw createFeedRefusal('sort', DESCENDING)
+  if ('step' in params) throw createFeedRefusal('step', STEPS)
 }
 
-export function listParametersWithoutFeed({ source }: Pick<ApiAction, 'source'>): readonly string[] {
+export function listParametersRefusedByFeeds({ source }: Pick<ApiAction, 'source'>): readonly string[] {
   const names = listUselessNames(false)
   return [
     ...(source?.isSearched === undefined ? names : names.filter(name => listUselessNames(true).includes(name))),
@@ -49,11 +49,11 @@ export const SEARCHED_STARTS: readonly string[] = ['after', 'start_block', 'star
  */
 export function requireLastRow(last: LastId | LastRow): LastRow {
   if ('position' in last) return last
-  throw refuseParameter('Last-Event-ID', OF_ROW)
+  throw createFeedRefusal('Last-Event-ID', OF_ROW)
 }
 export function requireLastSeq(last: LastId | LastRow): LastId {
   if ('seq' in last) return last
-  throw refuseParameter('Last-Event-ID', OF_LIST)
+  throw createFeedRefusal('Last-Event-ID', OF_LIST)
 }
 
 const OF_ROW: Text = {
@@ -65,7 +65,7 @@ const OF_LIST: Text = {
   zh: 'Last-Event-ID 是逐条查找到的记录的 id，而此事件流的记录带有 seq；应为同一事件流中某个事件的 id。',
 }
 
-const refuseParameter = (parameter: string, why: Text) => badRequest(why, { parameter })
+const createFeedRefusal = (parameter: string, why: Text) => badRequest(why, { parameter })
 
 const FOLLOWED_ONLY: Text = {
   en: "Parameter 'format' is 'sse', which is for lists that can be followed",

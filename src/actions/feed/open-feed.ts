@@ -60,7 +60,7 @@ async function openSearchedFeed(reading: FeedReading, last: LastRow | undefined)
     const { at } = read.view
     const begin = isBegun ? last : await endOfBlock(read.view, at)
     const reset = await findReset(read.view, begin)
-    if (reset !== undefined) return { at, begin, messages: () => sendAlone(reset) }
+    if (reset !== undefined) return { at, begin, messages: () => streamAlone(reset) }
     const listing = await openSearchListing(reading, read, begin)
     const position = { listing, rest: listing.search, at, counts: listing.counts, room: ROWS_AT_ONCE, last: begin }
     return { at, begin, messages: () => streamSearchMessages(reading, position) }
@@ -70,7 +70,7 @@ async function openSearchedFeed(reading: FeedReading, last: LastRow | undefined)
 
 type Opened = Pick<Feed, 'at' | 'messages'> & { readonly begin: LastRow | undefined }
 
-const sendAlone = async function* (message: Message): AsyncGenerator<Message, void, void> {
+const streamAlone = async function* (message: Message): AsyncGenerator<Message, void, void> {
   yield message
 }
 
@@ -111,7 +111,7 @@ const streamSearchMessages = async function* (
     for await (const message of outbox.items()) {
       if (message.kind === 'behind') {
         isWoken = false
-        position = yield* sendNewParts(reading, position)
+        position = yield* streamNewParts(reading, position)
       } else yield message
     }
   } finally {
@@ -123,7 +123,7 @@ const streamSearchMessages = async function* (
  * The rows that are found and not yet sent; returns the new progress. Each thousand rows tested count as a request, and
  * a heartbeat follows each wait for one. A failure ends the outbox, which reports it.
  */
-const sendNewParts = async function* (
+const streamNewParts = async function* (
   reading: FeedReading,
   from: SearchedPosition,
 ): AsyncGenerator<Message, SearchedPosition, void> {
@@ -291,7 +291,7 @@ const streamMessages = async function* (reading: FeedReading, position: Position
         advance(position, page.part)
       }
       position.droppedFrom = undefined
-      if (position.next > page.count) yield* sendNewMessages(reading, page, position)
+      if (position.next > page.count) yield* streamNewMessages(reading, page, position)
     }
   } catch (error) {
     outbox.end({ kind: 'end', failure: toFailure(error) })
@@ -303,7 +303,7 @@ const streamMessages = async function* (reading: FeedReading, position: Position
  * The messages of the hub for a reader that has read its whole list, until the list must be read again or the
  * feed ends.
  */
-const sendNewMessages = async function* (
+const streamNewMessages = async function* (
   { hub, outbox }: FeedReading,
   page: Page,
   position: Position,

@@ -165,7 +165,7 @@ async function findStoredBlock({ view }: Pick<Context, 'view'>, height: number):
  * The full block of a height or hash from the followed node. The block's hash must match its content. Throws
  * Failure 'bad_block', 'unavailable'.
  */
-export async function nodeBlock(
+export async function fetchNodeBlock(
   { view, signal, waitForNode }: Pick<Context, 'view' | 'signal' | 'waitForNode'>,
   node: Node,
   name: { readonly height: number } | { readonly hash: string },
@@ -188,9 +188,9 @@ export async function nodeBlock(
 async function findNodeBlock(
   context: Pick<Context, 'view' | 'signal' | 'waitForNode'>,
   node: Node,
-  name: Parameters<typeof nodeBlock>[2],
+  name: Parameters<typeof fetchNodeBlock>[2],
 ): Promise<FoundBlock | undefined> {
-  const answer = await nodeBlock(context, node, name)
+  const answer = await fetchNodeBlock(context, node, name)
   if (answer === undefined) return undefined
   return { status: answer.status, doc: await toFoundBlockDoc(context.view, answer.block) }
 }

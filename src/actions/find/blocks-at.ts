@@ -61,7 +61,7 @@ export function getPositionHeight(position: string): number {
 }
 
 /** The ids of rows of a list, in order. `positionOf` returns the position of a row, like `Listing.idOf`. */
-export async function rowIds<D>(
+export async function readNumberedRowIds<D>(
   view: View,
   rows: readonly Numbered<D>[],
   positionOf: (doc: D) => string,

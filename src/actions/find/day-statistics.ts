@@ -8,7 +8,7 @@ import { type TokenDoc, tokens } from '#indices/token.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { findDayEnds, type RequestedDays } from './days.ts'
+import { type RequestedDays, sumDayEnds } from './days.ts'
 import { unknown } from './loading.ts'
 import { countRangeRows } from './numbered.ts'
 import { requireNamed, resolveOwner } from './owner.ts'
@@ -31,7 +31,7 @@ export async function readAccountDays(
   const { view } = context
   const [name, found] = await Promise.all([resolveOwner(context, account), view.get(tokens, symbol)])
   if (found === undefined) throw unknown(context, 'token', symbol)
-  const ends = await findDayEnds(view, days)
+  const ends = await sumDayEnds(view, days)
   const [flows, others] = await Promise.all([
     readFlows(view, seriesOf.balance(balanceId(symbol, name)), ends),
     readCounterparties(context, { name, symbol }, ends),
@@ -105,7 +105,7 @@ async function readDealings(view: View, docs: readonly ListedRecord[], name: str
 export async function readTokenDays(context: Context, symbol: string, days: RequestedDays) {
   const { view } = context
   const found = await requireNamed(context, 'token', symbol)
-  const ends = await findDayEnds(view, days)
+  const ends = await sumDayEnds(view, days)
   const dates = ends.slice(1).map((_end, at) => formatDate(days.from + at))
   const [moved, supplies] = await Promise.all([
     view.getMany(

@@ -11,7 +11,7 @@ import { readBlock, readOrdinalTimes } from './blocks-at.ts'
 import { refuseBeyondLoaded, refuseWhileLoading } from './loading.ts'
 import { ORIGIN } from './numbered.ts'
 import { countPassing } from './ordinal-search.ts'
-import { findMoments, readDayEnds } from './point.ts'
+import { findMoments, searchDayEnds } from './point.ts'
 
 /** A UTC day since 1970 and its figures. A day without blocks has no document, so its figures are computed. */
 export type Day = { readonly day: number; readonly doc: DayDoc }
@@ -33,7 +33,7 @@ export async function readDays(
   const before = async (): Promise<DayDoc> =>
     to < today
       ? readPreviousDay(view, from, genesis)
-      : readHeightDay(view, view.at.height - docs.reduce((sum, doc) => sum + (doc?.blocks ?? 0), 0))
+      : readBlockDayDoc(view, view.at.height - docs.reduce((sum, doc) => sum + (doc?.blocks ?? 0), 0))
   let last = docs[0] ?? (await before())
   return docs.map((stored, at) => {
     const day = from + at
@@ -44,7 +44,7 @@ export async function readDays(
 }
 
 /** Height of the last block before `from`, then of the last block by the end of each day up to `to`; -1: none. */
-export async function findDayEnds(
+export async function sumDayEnds(
   view: View,
   { from, to, today }: Readonly<Record<'from' | 'to' | 'today', number>>,
 ): Promise<readonly number[]> {
@@ -69,10 +69,10 @@ async function readPreviousDay(view: View, day: number, genesis: number): Promis
   if (found !== undefined) return found
   const last = await findPreviousBlock(view, day, genesis)
   if (last === undefined) throw missingData(`There is no day with blocks before ${formatDate(day)}.`)
-  return readHeightDay(view, last)
+  return readBlockDayDoc(view, last)
 }
 
-async function readHeightDay(view: View, height: number): Promise<DayDoc> {
+async function readBlockDayDoc(view: View, height: number): Promise<DayDoc> {
   const day = toDay((await readBlock(view, height)).time)
   const [doc] = await readDayDocs(view, day, day)
   if (doc === undefined) throw missingData(`The day of block ${height}, ${formatDate(day)}, is not stored.`)
@@ -216,7 +216,7 @@ export async function requestedSteps(
   const from = start === undefined ? days.from : Math.max(findStep(step, start).first, days.genesis)
   const to = end === undefined ? days.to : Math.min(findStep(step, end).last, today)
   const steps = listSteps(step, from, to)
-  const heights = await readDayEnds(context, [steps[0]?.first ?? from, ...steps.map(({ last }) => last + 1)])
+  const heights = await searchDayEnds(context, [steps[0]?.first ?? from, ...steps.map(({ last }) => last + 1)])
   const within = (height: number): number => Math.min(Math.max(height, before), until)
   return steps.map((each, at) => {
     const [begin = -1, over = -1] = [heights[at], heights[at + 1]]

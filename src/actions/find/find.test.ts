@@ -176,7 +176,7 @@ const silent = async () => {
   throw new Failure('unavailable', 'No node answers.')
 }
 
-test('sharedQuery: one answer of a node is reused for half a second, separately for each node', async () => {
+test('shareQuery: one answer of a node is reused for half a second, separately for each node', async () => {
   let times = 0
   expect(await sharedAt(async () => ++times, [0, 499, 500])).toEqual([[1, 1, 2], 2])
   const ask = shareQuery(async () => ++times)
@@ -185,14 +185,14 @@ test('sharedQuery: one answer of a node is reused for half a second, separately 
   expect(await Promise.all(said)).toEqual([3, 4])
 })
 
-test('sharedQuery: no answer is remembered for five seconds, a node that hangs is asked only once, and without a node there is none', async () => {
+test('shareQuery: no answer is remembered for five seconds, a node that hangs is asked only once, and without a node there is none', async () => {
   expect(await sharedAt(silent, [0, 4999, 5000])).toEqual([[undefined, undefined, undefined], 2])
   expect(await sharedAt(() => new Promise<never>(() => undefined), [0, 0], 1)).toEqual([[undefined, undefined], 1])
   expect(await shareQuery(silent)({ node: undefined, signal, clock: handClock() })).toBeUndefined()
   await expect(sharedAt(() => Promise.reject(new TypeError('Ours.')), [0])).rejects.toThrow('Ours.')
 })
 
-test('sharedQuery: a request past its deadline stops waiting while the others continue', async () => {
+test('shareQuery: a request past its deadline stops waiting while the others continue', async () => {
   const answer = Promise.withResolvers<string>()
   const ask = shareQuery(() => answer.promise)
   const node = spokenNode({})

@@ -28,7 +28,7 @@ export const WITHIN_MS = 2_000
  * other answer, and when the node does not know it but is behind this store or another node, so that the
  * thing may exist. The height of a node is polled once a second and the store may be ahead of that, so the
  * height of a node that seems to be behind is refreshed, and the node asked again, before the caller is
- * refused. An archive in place of a node has no such look-ups (`refuseStoredInArchive`).
+ * refused. An archive in place of a node has no such look-ups (`requireArchiveStored`).
  */
 export const askNode = (
   node: Node,
@@ -40,7 +40,7 @@ export const askNode = (
     let answer = await ask()
     if (parseRefusal(answer)?.code === NO_SUCH_CALL) {
       answer.release()
-      return refuseStoredInArchive(node, at)
+      return requireArchiveStored(node, at)
     }
     let text = findAnswerText(answer)
     if (text === undefined && !answer.reaches(at.height)) {
@@ -63,7 +63,7 @@ export const askNode = (
  * An archive of blocks has no look-ups by hash and no pool. Once all of its blocks are stored, a thing that is
  * not stored is not in it. Throws 'loading' before that, and 'unavailable' while the archive cannot be read.
  */
-function refuseStoredInArchive(node: Node, { height }: Published): undefined {
+function requireArchiveStored(node: Node, { height }: Published): undefined {
   const lib = node.lastInfo()?.libBlock
   if (lib === undefined)
     throw new Failure('unavailable', 'The archive of blocks cannot be read at the moment.', {
@@ -177,7 +177,7 @@ export function shareQuery<T>(
     return cached.answer
   }
   return async ({ node, signal, clock }) =>
-    node === undefined ? undefined : askIfReachable(awaitNodeAnswer(answerOf(node, clock), signal, timeoutMs))
+    node === undefined ? undefined : ignoreUnreachable(awaitNodeAnswer(answerOf(node, clock), signal, timeoutMs))
 }
 
 /** Result of `work`; throws 'unavailable' after `timeoutMs`, or 'deadline' when the request's own time is over. */
@@ -190,4 +190,5 @@ const awaitNodeAnswer = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: nu
   })
 
 /** The result of `query`, or undefined while no node answers: the answer then comes from the store alone. */
-const askIfReachable = <T>(query: Promise<T>): Promise<T | undefined> => catchKinds(['unavailable', 'bad_block'], query)
+const ignoreUnreachable = <T>(query: Promise<T>): Promise<T | undefined> =>
+  catchKinds(['unavailable', 'bad_block'], query)

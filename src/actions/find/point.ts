@@ -88,7 +88,7 @@ async function findHeights(view: View, times: readonly bigint[]): Promise<readon
 }
 
 /** The height of the last published block before each of some UTC days since 1970; -1: the chain is younger. */
-export async function readDayEnds(
+export async function searchDayEnds(
   { view, dayEnds }: Pick<Context, 'view' | 'dayEnds'>,
   days: readonly number[],
 ): Promise<readonly number[]> {

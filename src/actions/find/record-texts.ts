@@ -1,5 +1,5 @@
 import { formatUnits, parseUnits, parseUnitsLeniently } from '#chain/amount.ts'
-import { isBasePlace, toBaseTransaction } from '#chain/base-transaction.ts'
+import { isBasePlace, unpackBaseTransaction } from '#chain/base-transaction.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { parseChainArguments, splitFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson } from '#chain/json.ts'
@@ -23,7 +23,7 @@ export async function readBodies(view: View, docs: readonly ListedRecord[]): Pro
     if (doc !== undefined) bodies.set(doc.id, doc.body)
   const heights = docs.filter(isBasePlace).map(({ height }) => height)
   for (const block of await view.getMany(blocks, [...new Set(heights)].map(blockId))) {
-    const body = block === undefined ? undefined : toBaseTransaction(block)
+    const body = block === undefined ? undefined : unpackBaseTransaction(block)
     if (block !== undefined && body !== undefined) bodies.set(transactionId(block.height, 0), body)
   }
   return bodies
@@ -83,7 +83,7 @@ export async function readRowTexts(
   const texts = new Map<string, RowTexts>()
   const long = docs.filter(({ overflow }) => overflow)
   let bytes = 0
-  for (const part of splitChunks(long)) {
+  for (const part of splitByTransactions(long)) {
     const bodies = await bodiesOf(part)
     for (const doc of part) {
       const own = extractRowTexts(bodies.get(transactionId(doc.height, doc.tx)), doc)
@@ -100,7 +100,7 @@ export async function readRowTexts(
 }
 
 /** Rows in chunks that need at most `CHUNK` transactions each. */
-function splitChunks(docs: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] {
+function splitByTransactions(docs: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] {
   const chunks: ListedRecord[][] = []
   let ids = new Set<string>()
   for (const doc of docs) {
@@ -156,7 +156,7 @@ function tooLong(
 /** The ids of those rows that moved IOST into a vote or a pledge or out of it (`findStakes`). */
 export async function findStakeRows(bodiesOf: Bodies, docs: readonly ListedRecord[]): Promise<ReadonlySet<string>> {
   const stakes = new Set<string>()
-  for (const part of splitChunks(
+  for (const part of splitByTransactions(
     docs.filter(({ amount, from, to }) => amount !== undefined && (STAKE_KEEPERS.has(from) || STAKE_KEEPERS.has(to))),
   )) {
     const bodies = await bodiesOf(part)

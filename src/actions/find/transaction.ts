@@ -1,4 +1,4 @@
-import { toBaseTransaction } from '#chain/base-transaction.ts'
+import { unpackBaseTransaction } from '#chain/base-transaction.ts'
 import type { Block, Transaction } from '#chain/block.ts'
 import { IN_TRANSACTION, WORD } from '#chain/bounds.ts'
 import { isWholeByItself, requireWhole } from '#chain/check.ts'
@@ -26,10 +26,10 @@ import { awaitLimited } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 import {
   type FoundTransaction,
+  fetchNodeBlock,
   findBranchTransaction,
   markOffBranch,
   NO_BLOCK,
-  nodeBlock,
   type TransactionPosition,
 } from './block.ts'
 import { unknown } from './loading.ts'
@@ -167,7 +167,7 @@ async function proveTransaction(
   node: Node,
   { hash, height }: { readonly hash: string; readonly height: number },
 ): Promise<FoundTransaction> {
-  const answer = await nodeBlock(context, node, { height })
+  const answer = await fetchNodeBlock(context, node, { height })
   const transaction = answer?.block.transactions.find(each => each.hash === hash)
   if (answer === undefined || transaction === undefined)
     throw new Failure('bad_block', `The node names block ${height} for ${hash}, which is not in that block.`, {
@@ -259,7 +259,7 @@ async function findStoredTransactions(
   )
   for (const block of made) {
     const hash = getBaseHash(block)
-    const body = wanted.has(hash) ? toBaseTransaction(block) : undefined
+    const body = wanted.has(hash) ? unpackBaseTransaction(block) : undefined
     if (body !== undefined) found.set(hash, toIrreversible(body, { height: block.height, tx: 0 }))
   }
   return found

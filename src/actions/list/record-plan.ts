@@ -4,7 +4,7 @@ import type { Context } from '../define.ts'
 import type { Merged } from '../find/merge.ts'
 import type { RangeInOrder } from '../find/numbered.ts'
 import { hasFilters, type RecordFilters } from '../request/record-filters.ts'
-import { formatFoundRows, openRecordList, type RecordForm } from '../shape/records.ts'
+import { openRecordList, type RecordForm, writeFoundRecords } from '../shape/records.ts'
 import { openSearch } from './search.ts'
 import type { RowTest, SearchListing } from './searched.ts'
 
@@ -121,7 +121,7 @@ export function tokenPlan(symbol: string, filters: RecordFilters): RecordPlan {
 }
 
 /** The rows of a plan within a range, found in the way with the fewest rows to search. Throws like `openSearch`. */
-async function searchRecords(
+async function openRecordSearch(
   context: Context,
   plan: RecordPlan,
   { contract, isBook, ...asked }: RangeInOrder & RecordForm,
@@ -135,7 +135,7 @@ async function searchRecords(
     // Rows of several tokens are in one list each; rows of several accounts may be in two.
     total: test === undefined && owners === undefined ? size : undefined,
     rowsOf: (view: View, found: readonly Merged[]) =>
-      formatFoundRows(view, found, { contract, isBook, compat, owners }),
+      writeFoundRecords(view, found, { contract, isBook, compat, owners }),
     fields: [...(compat === 'iostabc' ? [] : ['id']), ...(owners === undefined ? [] : ['accounts'])],
     later: path,
     counts,
@@ -153,7 +153,7 @@ export async function plannedRecords(
 ) {
   const list = findOnlyList(plan)
   return list === undefined
-    ? searchRecords(context, plan, { ...asked, contract, isBook })
+    ? openRecordSearch(context, plan, { ...asked, contract, isBook })
     : openRecordList(context, list, { ...asked, contract, isBook })
 }
 

@@ -72,7 +72,7 @@ export const defineParameter = <T>(of: ParameterSpec<T>): TUnsafe<T> =>
     ...(of.values === undefined ? {} : { enum: [...of.values] }),
     ...(of.minimum === undefined ? {} : { minimum: of.minimum }),
     ...(of.maximum === undefined ? {} : { maximum: of.maximum }),
-    ...(of.fallback === undefined ? {} : { default: toPlainNumber(of.fallback) }),
+    ...(of.fallback === undefined ? {} : { default: toJsonDefault(of.fallback) }),
     example: of.example,
     [PARAMETER_SPEC]: of,
   })
@@ -126,7 +126,7 @@ export function getParameterSpec(schema: TSchema): ParameterSpec {
   return found
 }
 
-const toPlainNumber = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
+const toJsonDefault = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
 
 /** Decoded pairs of the query string, in order; the API key has been removed. */
 export type Query = readonly (readonly [name: string, value: string])[]

@@ -76,7 +76,7 @@ export function refuseRoute(
   actions: readonly Pick<ApiAction, 'module' | 'action'>[],
 ): never {
   const modules = [...new Set(actions.map(({ module }) => module))]
-  const module = formatNames('module', call.module, modules)
+  const module = requireKnownName('module', call.module, modules)
   const wanted = call.action
   const own = actions.filter(action => action.module === module)
   const owners = actions.filter(({ action }) => action === wanted?.toLowerCase()).map(one => one.module)
@@ -88,7 +88,7 @@ export function refuseRoute(
       },
       { parameter: 'module' },
     )
-  const name = formatNames(
+  const name = requireKnownName(
     'action',
     wanted,
     own.map(({ action }) => action),
@@ -98,7 +98,7 @@ export function refuseRoute(
 
 const quoteName = (name: string): string => `'${name}'`
 
-function formatNames(parameter: 'module' | 'action', text: string | undefined, names: readonly string[]): string {
+function requireKnownName(parameter: 'module' | 'action', text: string | undefined, names: readonly string[]): string {
   if (text === undefined)
     throw badRequest(
       {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { formatUnits } from '#chain/amount.ts'
 import { Exact } from '#chain/json.ts'
-import { candidateVotes, roundPayable } from '#chain/stake.ts'
+import { candidateVotes, truncatePayable } from '#chain/stake.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { formatDoubt, type Held, parseHeld, seriesOf, type Votes } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
@@ -148,8 +148,10 @@ async function readUnclaimed(
   return {
     ...(mask.has(formatDoubt(''))
       ? UNKNOWN
-      : splitBonus(roundPayable(shared * candidateVotes(own) - (mask.get('') ?? 0n)))),
-    asVoter: earned.includes(null) ? null : roundPayable(earned.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n)),
+      : splitBonus(truncatePayable(shared * candidateVotes(own) - (mask.get('') ?? 0n)))),
+    asVoter: earned.includes(null)
+      ? null
+      : truncatePayable(earned.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n)),
     byProducer: producers
       .map((producer, at) => [producer, toPayable(earned[at])] as const)
       .filter(([, amount]) => amount !== 0n),
@@ -172,12 +174,12 @@ export async function readCandidateBonuses(
     if (mask.has(formatDoubt(''))) return null
     const [shared = NO_FLOWS, own = NO_FLOWS] = [coefficients[at], votes[at]]
     const earned = (shared.gained - shared.lost) * candidateVotes(own.gained - own.lost) - (mask.get('') ?? 0n)
-    return splitBonus(roundPayable(earned)).asProducer
+    return splitBonus(truncatePayable(earned)).asProducer
   })
 }
 
 const toPayable = (earned: bigint | null | undefined): bigint | null =>
-  earned === null ? null : roundPayable(earned ?? 0n)
+  earned === null ? null : truncatePayable(earned ?? 0n)
 
 const NONE: Votes = new Map()
 const UNKNOWN = { asProducer: null, forItsVoters: null }

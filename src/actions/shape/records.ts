@@ -6,7 +6,7 @@ import type { ListedRecord } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
 import type { Booking, BookingsOf } from '../books/open-book.ts'
 import type { Compat, Context } from '../define.ts'
-import { readRowIds, rowIds } from '../find/blocks-at.ts'
+import { readNumberedRowIds, readRowIds } from '../find/blocks-at.ts'
 import type { Listing, Rows } from '../find/listing.ts'
 import type { Merged } from '../find/merge.ts'
 import { createBodyReader, listRecords, type NumberedRecord, type RangeInOrder } from '../find/numbered.ts'
@@ -40,7 +40,7 @@ import { headFields, toRowStatus } from './values.ts'
 export const shownRecords = ({ head, ...form }: Shown): Pick<Listing<NumberedRecord>, 'rows' | 'isLong'> => ({
   rows: async (view, numbered) => {
     const docs = numbered.map(({ doc }) => doc)
-    const ids = head === undefined ? [] : await rowIds(view, numbered, ({ id }) => id)
+    const ids = head === undefined ? [] : await readNumberedRowIds(view, numbered, ({ id }) => id)
     return writeRecords(docs, { ...form, bodiesOf: createBodyReader(view, numbered) }, at => {
       const { seq, above } = numbered[at] ?? {}
       return {
@@ -78,7 +78,7 @@ type Shown = RecordForm & {
 }
 
 /** Rows found by a search. They have an id instead of a number in a list. `owners`: the owner of each list. */
-export async function formatFoundRows(
+export async function writeFoundRecords(
   view: View,
   found: readonly Merged[],
   { owners, ...form }: Omit<Shown, 'head'> & { readonly owners: readonly string[] | undefined },

@@ -157,7 +157,7 @@ export const nodeBlocks = async function* (
 ): AsyncGenerator<ArchivedBlock> {
   const after = parent === undefined ? {} : { parent }
   const blocks = node.blocks({ from, to, ...after, lib, signal, prove: signed ? 'signed' : 'linked' })
-  yield* toArchivedBlocks(blocks, { node, signed, signal, isLost: ({ proof }) => proof.lost !== undefined })
+  yield* streamArchivedBlocks(blocks, { node, signed, signal, isLost: ({ proof }) => proof.lost !== undefined })
 }
 
 /** Stored blocks in their archived form. Signatures and raw blocks, which are not stored, come from the node. */
@@ -169,10 +169,10 @@ export const storeBlocks = async function* (
   const unproved = new Set<number>()
   const source = { store, signal, onUnproved: (height: number) => void unproved.add(height) }
   const blocks = streamStoredBlocks(source, { from, to, parent })
-  yield* toArchivedBlocks(blocks, { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
+  yield* streamArchivedBlocks(blocks, { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
 }
 
-const toArchivedBlocks = async function* (
+const streamArchivedBlocks = async function* (
   blocks: AsyncIterable<LoadedBlock>,
   means: {
     readonly node: Node | undefined
@@ -186,15 +186,15 @@ const toArchivedBlocks = async function* (
   for await (const loaded of blocks) {
     run.push(loaded)
     if (run.length < RUN) continue
-    yield* withSignatures(run, means)
+    yield* addSignatures(run, means)
     run = []
   }
-  yield* withSignatures(run, means)
+  yield* addSignatures(run, means)
 }
 
-const withSignatures = async function* (
+const addSignatures = async function* (
   run: readonly LoadedBlock[],
-  { node, signed, signal, isLost }: Parameters<typeof toArchivedBlocks>[1],
+  { node, signed, signal, isLost }: Parameters<typeof streamArchivedBlocks>[1],
 ): AsyncGenerator<ArchivedBlock> {
   const [from, to] = [run[0]?.block.height, run.at(-1)?.block.height]
   if (from === undefined || to === undefined) return
@@ -307,11 +307,11 @@ export const archiveWrite: Command = {
         '--prove whole is not possible: an archive has raw blocks only where nothing else proves a block.',
       )
     using node = connectNode(values, log)
-    if (values.store === undefined) return await reportWritten(call, await openNodeSource(node, prove, call))
+    if (values.store === undefined) return await writeFromSource(call, await openNodeSource(node, prove, call))
     return await withStore({ values, log }, async store => {
       await requireExisting(store)
       await requireUsable(store)
-      return reportWritten(call, await openStoreSource(store, { node, proof: prove }, call))
+      return writeFromSource(call, await openStoreSource(store, { node, proof: prove }, call))
     })
   },
 }
@@ -360,7 +360,7 @@ async function openStoreSource(
   }
 }
 
-async function reportWritten({ values, words, signal, out, screen, log }: CommandCall, from: From): Promise<0> {
+async function writeFromSource({ values, words, signal, out, screen, log }: CommandCall, from: From): Promise<0> {
   const [folder = ''] = words
   const path = resolve(folder)
   const each = values['blocks-per-file'] ?? (await readBlocksPerFile(path)) ?? 10_000

@@ -11,7 +11,7 @@ import type { Store } from '#store/port.ts'
 import type { ServedStore } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { awaitLimited } from '#time/deadline.ts'
-import { formatUrl, requireListening } from '../listen.ts'
+import { formatUrl, startListening } from '../listen.ts'
 import { LIMITS, type LoadPace } from '../progress.ts'
 import type { Address } from '../setting-readers.ts'
 import { catalogue, type MetricCounts } from './catalogue.ts'
@@ -254,7 +254,7 @@ export function serveMetrics(
     clock: systemClock,
     counts,
   })
-  const server = requireListening(address, '--metrics-listen', () => {
+  const server = startListening(address, '--metrics-listen', () => {
     app.listen({ hostname: address.host, port: address.port, reusePort: false })
     return app.server
   })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Exact, RawJson } from '#chain/json.ts'
 import { parseDay, startOfDay } from '#chain/time.ts'
 import type { Visit } from '../page.ts'
-import { findWorkingPeriods, usualPeriods } from '../part/files.tsx'
+import { findWorkingPeriods, listUsualPeriods } from '../part/files.tsx'
 import { accountRecords, blockFile, tokenMovements } from './downloads.ts'
 import { MAX_ROWS, textCell } from './file.ts'
 
@@ -91,7 +91,7 @@ test.each([
   [{ '2026-09-30': MAX_ROWS + 1, '2026-10-01': 1, '2026-10-31': 1 }],
 ])('findWorkingPeriods: the periods with rows that fit into a file, counted once: %j', async rows => {
   const { visit, counted, countFrom } = listOf(rows)
-  const working = usualPeriods(visit).filter(({ from, to }) => {
+  const working = listUsualPeriods(visit).filter(({ from, to }) => {
     const count = countFrom(from, to)
     return count > 0 && count <= MAX_ROWS
   })

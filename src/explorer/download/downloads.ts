@@ -11,7 +11,7 @@ import { getBaseTokenList, getTokenHolder, getTokenTx } from '#actions/get-token
 import { getTransactionList } from '#actions/get-transaction.ts'
 import { parseChainArguments } from '#chain/effects.ts'
 import { Exact, RawJson } from '#chain/json.ts'
-import { exactOwner } from '../find/known.ts'
+import { findCanonicalName } from '../find/known.ts'
 import { countOwnTransactions } from '../format/amount.ts'
 import { ACCOUNT_FIELDS, CONTRACT_FIELDS, TOKEN_FIELDS } from '../format/field.ts'
 import { describeOutcome } from '../format/outcome.ts'
@@ -20,10 +20,10 @@ import { describeProducerStatus, describeTransferability, profileText } from '..
 import { formatIso } from '../format/time.ts'
 import {
   column,
+  createListFile,
   type Download,
   type FileColumn,
   type FileRequest,
-  listFile,
   numberCell,
   rank,
   textCell,
@@ -32,7 +32,7 @@ import {
 
 /** Files of events, for any period. */
 
-export const blockFile = listFile<AnswerOf<typeof getBlockList>['blocks'][number]>({
+export const blockFile = createListFile<AnswerOf<typeof getBlockList>['blocks'][number]>({
   path: '/blocks.csv',
   action: getBlockList,
   what: 'blocks',
@@ -47,7 +47,7 @@ export const blockFile = listFile<AnswerOf<typeof getBlockList>['blocks'][number
   ],
 })
 
-export const transactionFile = listFile<AnswerOf<typeof getTransactionList>['transactions'][number]>({
+export const transactionFile = createListFile<AnswerOf<typeof getTransactionList>['transactions'][number]>({
   path: '/transactions.csv',
   action: getTransactionList,
   what: 'transactions',
@@ -65,7 +65,7 @@ export const transactionFile = listFile<AnswerOf<typeof getTransactionList>['tra
   ],
 })
 
-export const contractFile = listFile<AnswerOf<typeof getContractList>['contracts'][number]>({
+export const contractFile = createListFile<AnswerOf<typeof getContractList>['contracts'][number]>({
   path: '/contracts.csv',
   action: getContractList,
   what: 'contracts',
@@ -79,7 +79,7 @@ export const contractFile = listFile<AnswerOf<typeof getContractList>['contracts
   ],
 })
 
-export const subAccountFile = listFile<AnswerOf<typeof getSubaccountList>['accounts'][number]>({
+export const subAccountFile = createListFile<AnswerOf<typeof getSubaccountList>['accounts'][number]>({
   path: '/account/{id}/sub-accounts.csv',
   action: getSubaccountList,
   of: 'account',
@@ -94,7 +94,7 @@ export const subAccountFile = listFile<AnswerOf<typeof getSubaccountList>['accou
 
 /** Files of the state at the height in their names. */
 
-export const holderFile = listFile<AnswerOf<typeof getTokenHolder>['holders'][number]>({
+export const holderFile = createListFile<AnswerOf<typeof getTokenHolder>['holders'][number]>({
   path: '/token/{id}/holders.csv',
   action: getTokenHolder,
   of: 'token',
@@ -108,7 +108,7 @@ export const holderFile = listFile<AnswerOf<typeof getTokenHolder>['holders'][nu
   ],
 })
 
-export const wealthFile = listFile<AnswerOf<typeof getWealthList>['wealth'][number]>({
+export const wealthFile = createListFile<AnswerOf<typeof getWealthList>['wealth'][number]>({
   path: '/wealth.csv',
   action: getWealthList,
   what: 'wealth',
@@ -123,7 +123,7 @@ export const wealthFile = listFile<AnswerOf<typeof getWealthList>['wealth'][numb
   ],
 })
 
-export const voterFile = listFile<AnswerOf<typeof getProducerVoter>['voters'][number]>({
+export const voterFile = createListFile<AnswerOf<typeof getProducerVoter>['voters'][number]>({
   path: '/producer/{id}/voters.csv',
   action: getProducerVoter,
   of: 'producer',
@@ -136,7 +136,7 @@ export const voterFile = listFile<AnswerOf<typeof getProducerVoter>['voters'][nu
   ],
 })
 
-export const tokenFile = listFile<AnswerOf<typeof getBaseTokenList>['tokens'][number]>({
+export const tokenFile = createListFile<AnswerOf<typeof getBaseTokenList>['tokens'][number]>({
   path: '/tokens.csv',
   action: getBaseTokenList,
   what: 'tokens',
@@ -154,7 +154,7 @@ export const tokenFile = listFile<AnswerOf<typeof getBaseTokenList>['tokens'][nu
   ],
 })
 
-export const collectionFile = listFile<AnswerOf<typeof getCollectionList>['collections'][number]>({
+export const collectionFile = createListFile<AnswerOf<typeof getCollectionList>['collections'][number]>({
   path: '/nfts.csv',
   action: getCollectionList,
   what: 'nft-collections',
@@ -170,7 +170,7 @@ export const collectionFile = listFile<AnswerOf<typeof getCollectionList>['colle
   ],
 })
 
-export const collectionOwnerFile = listFile<AnswerOf<typeof getCollectionOwners>['owners'][number]>({
+export const collectionOwnerFile = createListFile<AnswerOf<typeof getCollectionOwners>['owners'][number]>({
   path: '/nft/{id}/owners.csv',
   action: getCollectionOwners,
   of: 'collection',
@@ -183,7 +183,7 @@ export const collectionOwnerFile = listFile<AnswerOf<typeof getCollectionOwners>
   ],
 })
 
-export const producerFile = listFile<AnswerOf<typeof getProducerList>['producers'][number]>({
+export const producerFile = createListFile<AnswerOf<typeof getProducerList>['producers'][number]>({
   path: '/producers.csv',
   action: getProducerList,
   what: 'producers',
@@ -264,9 +264,9 @@ const listPartyColumns = (request: FileRequest): readonly RecordColumn[] => [
   ...listLastColumns(request),
 ]
 
-type Kind = Pick<Parameters<typeof listFile<RecordRow>>[0], 'path' | 'action' | 'of' | 'fields' | 'columns'>
+type Kind = Pick<Parameters<typeof createListFile<RecordRow>>[0], 'path' | 'action' | 'of' | 'fields' | 'columns'>
 
-const recordFile = (kind: Kind): Download => listFile({ ...kind, isOfTime: true, read: listRecordRows })
+const recordFile = (kind: Kind): Download => createListFile({ ...kind, isOfTime: true, read: listRecordRows })
 
 export const accountRecords: Download = {
   ...recordFile({
@@ -277,7 +277,7 @@ export const accountRecords: Download = {
     columns: listOwnerColumns,
   }),
   // The columns are from the view of one owner, so its canonical name is needed.
-  exactName: exactOwner,
+  exactName: findCanonicalName,
 }
 
 export const contractRecords = recordFile({

@@ -5,7 +5,7 @@ import { Exact, parseExact } from '#chain/json.ts'
 import { formatDate, toDay } from '#chain/time.ts'
 import type { Published } from '#store/port.ts'
 import { type FormField, getQueryText, listFieldNames, RANGE_FIELDS, readGivenFields } from '../format/field.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import type { Lang } from '../page.ts'
 
 /** Characters with which a formula can begin in a spreadsheet, including full-width forms. */
@@ -20,7 +20,7 @@ const RUNS_INSIDE = new RegExp(`([;\\t\\n]["\\s]{0,64})(?=[${SIGNS}])`, 'g')
  * escaped, as on pages.
  */
 export function textCell(text: string): string {
-  const shown = showInvisible(text).replaceAll(RUNS_INSIDE, "$1'")
+  const shown = revealInvisible(text).replaceAll(RUNS_INSIDE, "$1'")
   return RUNS.test(text) ? `'${shown}` : shown
 }
 
@@ -110,7 +110,7 @@ type ListFile<Row> = {
   readonly read?: (rows: Rows) => readonly Row[]
 }
 
-export function listFile<Row>(list: ListFile<Row>): Download {
+export function createListFile<Row>(list: ListFile<Row>): Download {
   const { path, action, of, what, isOfTime, columns, read = toAnsweredRows } = list
   const { fields = isOfTime ? RANGE_FIELDS : [] } = list
   return {

@@ -15,14 +15,14 @@ import { isDelayed, type TransactionDetail } from '../format/transaction.ts'
 import type { Visit } from '../page.ts'
 
 /** The answer for a part of a page; undefined: the thing does not exist, or its name is invalid. */
-export const resolveIfFound = <T>(answer: Promise<T>): Promise<T | undefined> =>
+export const catchNotFound = <T>(answer: Promise<T>): Promise<T | undefined> =>
   catchKinds(['not_found', 'loading', 'bad_request'], answer)
 
 /**
  * The canonical name of one owner: a contract's id may be given without its prefix. Throws the failures of
  * get-account-balance, so a list of names, which some actions accept, is refused.
  */
-export const exactOwner = async (ask: Ask, id: string): Promise<string> =>
+export const findCanonicalName = async (ask: Ask, id: string): Promise<string> =>
   isPossibleName(id) && !isHash(id) ? id : (await ask(getAccountBalance, { account: id })).name
 
 /** The current state of a contract. */
@@ -37,14 +37,12 @@ export type KnownContracts = ReadonlyMap<string, KnownContract>
 const MAX_CONTRACTS = 10
 
 /** The contracts that actions call, except those that do not exist. */
-export async function findKnownContracts(
+export async function findExistingContracts(
   visit: Pick<Visit, 'ask'>,
   actions: readonly CalledAction[],
 ): Promise<KnownContracts> {
   const ids = [...new Set(actions.map(({ contract }) => contract))].slice(0, MAX_CONTRACTS)
-  const found = await Promise.all(
-    ids.map(async id => [id, await resolveIfFound(findKnownContract(visit, id))] as const),
-  )
+  const found = await Promise.all(ids.map(async id => [id, await catchNotFound(findKnownContract(visit, id))] as const))
   return new Map(found.flatMap(([id, contract]) => (contract === undefined ? [] : [[id, contract] as const])))
 }
 
@@ -83,12 +81,15 @@ const MAX_OWNERS = 50
  * The owners that exist. A successful transaction names only existing owners. Those of a failed or delayed
  * one are checked.
  */
-export async function findKnownOwners(visit: Pick<Visit, 'ask'>, transaction: TransactionDetail): Promise<KnownOwners> {
+export async function findExistingOwners(
+  visit: Pick<Visit, 'ask'>,
+  transaction: TransactionDetail,
+): Promise<KnownOwners> {
   const { actions, tx_receipt } = transaction
   if (tx_receipt.status_code === 'SUCCESS' && !isDelayed(transaction)) return 'all'
   const named = actions.flatMap(action => parseCallArguments(action, UNKNOWN_SIGNATURE) ?? []).filter(isOwner)
   const names = [...new Set(named.map(({ value }) => value))].filter(isPossibleName).slice(0, MAX_OWNERS)
   if (names.length === 0) return new Set()
-  const found = await resolveIfFound(visit.ask(getBalances, { accounts: names.join(',') }))
+  const found = await catchNotFound(visit.ask(getBalances, { accounts: names.join(',') }))
   return new Set(names.filter((_name, at) => (found?.balances[at] ?? null) !== null))
 }

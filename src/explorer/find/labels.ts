@@ -26,7 +26,7 @@ const SYSTEM: ReadonlyMap<string, Text> = new Map([
 type KnownName = { readonly label: Text; readonly by: 'operator' | 'chain' }
 
 /** The known name of an id; undefined: it has none. */
-export function findKnownName({ site }: Pick<Visit, 'site'>, id: string): KnownName | undefined {
+export function findLabel({ site }: Pick<Visit, 'site'>, id: string): KnownName | undefined {
   const given = site.labels.get(id)
   if (given !== undefined) return { label: given, by: 'operator' }
   const own = SYSTEM.get(id)

@@ -6,7 +6,7 @@ import { catchKinds } from '#failure/failure.ts'
 import { listNftMovements, listTokenMovements, type TokenMovement, type TransactionMovement } from '../format/record.ts'
 import { isDelayed, type TransactionDetail } from '../format/transaction.ts'
 import type { Visit } from '../page.ts'
-import { resolveIfFound } from './known.ts'
+import { catchNotFound } from './known.ts'
 
 type MovedRowsVisit = Pick<Visit, 'ask'>
 
@@ -35,7 +35,7 @@ export async function readTransactionMovements(
 }
 
 /** The movements of tokens and NFTs of transactions in published blocks, by hash. Only receipts tell those of NFTs. */
-export async function publishedMovements(
+export async function readPublishedMovements(
   { ask }: MovedRowsVisit,
   hashes: readonly string[],
 ): Promise<ReadonlyMap<string, readonly TransactionMovement[]>> {
@@ -61,12 +61,12 @@ async function readReceiptMovements(
   const { status_code, receipts = [] } = tx.tx_receipt
   if (status_code === undefined) return undefined
   if (status_code !== 'SUCCESS' || isDelayed(tx)) return []
-  const moving = receipts.flatMap(movingReceipt)
+  const moving = receipts.flatMap(parseMovingReceipt)
   // The contribute that rewards the previous block is not a movement of this one.
   const own = tx.publisher === 'base.iost' && moving.at(-1)?.token === 'contribute' ? moving.slice(0, -1) : moving
   const tokens = new Set(own.map(({ token }) => token))
   const found = await Promise.all(
-    [...tokens].map(async token => [token, await resolveIfFound(visit.ask(getTokenDetail, { token }))] as const),
+    [...tokens].map(async token => [token, await catchNotFound(visit.ask(getTokenDetail, { token }))] as const),
   )
   const decimals = new Map(found.flatMap(([token, detail]) => (detail === undefined ? [] : [[token, detail.decimal]])))
   const rows = own.map(({ token, text, ...row }) => {
@@ -81,7 +81,7 @@ async function readReceiptMovements(
 }
 
 /** A receipt of token.iost that moved tokens. `text` is the amount in the receipt, which may have too many decimals. */
-function movingReceipt({ func_name, content }: { readonly func_name: string; readonly content: string }) {
+function parseMovingReceipt({ func_name, content }: { readonly func_name: string; readonly content: string }) {
   const { contract, name } = splitFuncName(func_name)
   const place = contract === 'token.iost' ? AMOUNT_AT.get(name) : undefined
   if (place === undefined) return []

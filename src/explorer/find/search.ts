@@ -17,7 +17,7 @@ import { cutText } from '../format/text.ts'
 import { formatIso } from '../format/time.ts'
 import { decodeSegment } from '../links.ts'
 import type { Visit } from '../page.ts'
-import { resolveIfFound } from './known.ts'
+import { catchNotFound } from './known.ts'
 import { labelledNames } from './labels.ts'
 
 /** A row of search. */
@@ -134,7 +134,7 @@ export async function findMatches(visit: Pick<Visit, 'ask' | 'site'>, text: stri
   const labelled = await findLabelledMatches(visit, text)
   if (labelled.length === 0) return findNamedMatches(visit, text)
   // When a label matches, a refused search for names is not a failure.
-  const named = (await resolveIfFound(findNamedMatches(visit, text))) ?? []
+  const named = (await catchNotFound(findNamedMatches(visit, text))) ?? []
   const isNew = ({ type, id }: SearchMatch): boolean => !labelled.some(each => each.type === type && each.id === id)
   return [...labelled, ...named.filter(isNew)]
 }
@@ -148,7 +148,7 @@ async function findLabelledMatches(visit: Pick<Visit, 'ask' | 'site'>, text: str
   const matches = await Promise.all(
     found.map(async ({ name, isWhole }) => {
       const type = isContractId(name) ? 'contract' : 'account'
-      const answer = await resolveIfFound(visit.ask(search, { text: name }))
+      const answer = await catchNotFound(visit.ask(search, { text: name }))
       const own = answer?.matches.filter(match => match.exact && match.id === name && match.type === type)
       return (own ?? []).map(match => ({ ...match, exact: isWhole }))
     }),
@@ -196,11 +196,11 @@ export async function askFacts(
   const balances =
     accounts.length === 0
       ? []
-      : ((await resolveIfFound(visit.ask(getBalances, { accounts: accounts.join(',') })))?.balances ?? [])
+      : ((await catchNotFound(visit.ask(getBalances, { accounts: accounts.join(',') })))?.balances ?? [])
   const byAccount = new Map(balances.flatMap(each => (each === null ? [] : [[each.account, each] as const])))
   return Promise.all(
     first.map(async match => {
-      if (match.type !== 'account') return resolveIfFound(askFact(visit, match))
+      if (match.type !== 'account') return catchNotFound(askFact(visit, match))
       const found = byAccount.get(match.id)
       return found && { amount: found.balance, of: { en: 'iost', zh: 'iost' } }
     }),
@@ -266,7 +266,7 @@ export async function findNear(
       const beginnings = BLOCK_BY_NUMBER.test(address.path) ? [text] : listPrefixes(text)
       const near = { text, height: at.height }
       for (const beginning of beginnings) {
-        const found = await resolveIfFound(ask(search, { text: beginning }))
+        const found = await catchNotFound(ask(search, { text: beginning }))
         if (found !== undefined && found.matches.length > 0) return { ...near, matches: found.matches }
       }
       return { ...near, matches: [] }
@@ -296,7 +296,7 @@ function listAddressNames({ path, query }: Pick<Visit, 'path' | 'query'>): reado
 /** The first name of an address that does not exist; `""`: all exist. */
 async function findMissingName(ask: Ask, address: Pick<Visit, 'path' | 'query'>): Promise<string> {
   for (const { text, kind } of listAddressNames(address)) {
-    const found = await resolveIfFound(ask(search, { text }))
+    const found = await catchNotFound(ask(search, { text }))
     const isThere = found?.matches.some(({ exact, type }) => exact && isOfKind(type, kind)) === true
     if (!isThere) return text
   }

@@ -78,7 +78,7 @@ export const selectNoun = (count: number | bigint | string, one: string): string
   String(count) === '1' ? one : `${one}s`
 
 /** A count of things in English: `1 block`, `1,234 blocks`. */
-export const formatCount = (count: number | string, one: string): string =>
+export const formatCountedNoun = (count: number | string, one: string): string =>
   `${formatGrouped(String(count))} ${selectNoun(count, one)}`
 
 /**

@@ -88,7 +88,7 @@ export const readGivenFields = (address: Address, fields: readonly FormField[]):
  * A refusal of the API with the labels of the page's fields in place of the parameters that they become.
  * @param message of the refusal, in the visitor's language.
  */
-export const translateRefusal = (
+export const nameFieldsInRefusal = (
   { lang }: { readonly lang: keyof Text },
   { message, details }: Pick<Failure, 'message' | 'details'>,
   fields: readonly FormField[],
@@ -97,12 +97,12 @@ export const translateRefusal = (
   details['parameter'] === undefined
     ? message
     : [...fields, PAGE_FIELD].reduce(
-        (text, { parameter, label }) => text.replaceAll(matchParameterName(parameter)[lang], `“${label[lang]}”`),
+        (text, { parameter, label }) => text.replaceAll(createParameterPatterns(parameter)[lang], `“${label[lang]}”`),
         message,
       )
 
 /** A parameter in a message. A value stands behind "is" or "值": it may be the name of a parameter, too. */
-const matchParameterName = (parameter: string) =>
+const createParameterPatterns = (parameter: string) =>
   ({
     en: new RegExp(`(?<! is )(?:parameters? )?'${parameter}'`, 'gi'),
     // Chinese quotation marks stand without spaces.

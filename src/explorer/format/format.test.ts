@@ -13,12 +13,12 @@ import {
 } from './amount.ts'
 import { computeLevelExtent, createAxis, formatAxisLabels, selectDateLabels } from './axis.ts'
 import { type CallTree, nestCalls, type ShownReceipt, splitByAction } from './calls.ts'
-import { ACCOUNT_FIELDS, CONTRACT_FIELDS, RANGE_FIELDS, translateRefusal } from './field.ts'
+import { ACCOUNT_FIELDS, CONTRACT_FIELDS, nameFieldsInRefusal, RANGE_FIELDS } from './field.ts'
 import { failureWords, findFailedAction } from './outcome.ts'
 import { parsePeriod } from './period.ts'
 import { listNftMovements } from './record.ts'
 import { hasDaysOfReturn } from './state.ts'
-import { cutText, shortenName, showInvisible, toOneLine } from './text.ts'
+import { cutText, revealInvisible, shortenName, toOneLine } from './text.ts'
 import { formatAge, formatDuration, formatIso, formatTime, isOld } from './time.ts'
 
 test.each([
@@ -28,7 +28,7 @@ test.each([
   ['0.5000', '0.5', '+0.5'],
   ['0.00', '0', '0'],
   ['-0.00000001', '-0.00000001', '−0.00000001'],
-])('grouped, signed: %s loses no digit but trailing zeros', (amount, text, change) => {
+])('formatGrouped, formatSigned: %s loses no digit but trailing zeros', (amount, text, change) => {
   expect([formatGrouped(amount), formatSigned(amount)]).toEqual([text, change])
 })
 
@@ -118,11 +118,11 @@ test.each([
   [`${MARKED}${'\u0300'.repeat(996)}`, `${MARKED}${'\\u{300}'.repeat(996)}`],
   ...['two\nlines 你好 😀', '👩\u200d🚀', '🏳\ufe0f\u200d🌈', '👩🏽\u200d💻', '👨\u200d👩'].map(each => [each, each]),
   ...['❤\ufe0f', '1\ufe0f\u20e3', '葛\u{e0100}', 'שָׁלוֹם', 'ที่นี่', 'Việt', '각'].map(each => [each, each]),
-])('visible: %j is shown as %j', (text = '', shown = '') => {
-  expect(showInvisible(text)).toBe(shown)
+])('revealInvisible: %j is shown as %j', (text = '', shown = '') => {
+  expect(revealInvisible(text)).toBe(shown)
 })
 
-test('oneLine: the result has no line ends or invisible characters, and a limited length', () => {
+test('toOneLine: the result has no line ends or invisible characters, and a limited length', () => {
   expect(toOneLine(' a\n\t b\u202e ', 20)).toBe('a b\\u{202e}')
   expect(toOneLine('abcd', 4)).toBe('abcd')
   expect(toOneLine('abcde', 4)).toBe('abc…')
@@ -130,7 +130,7 @@ test('oneLine: the result has no line ends or invisible characters, and a limite
   expect(toOneLine('\u202e'.repeat(65_536), 10)).toBe('\\u{202e}\\…')
 })
 
-test('cutText, shortened: letters stay whole, and a long name shows its begin and end', () => {
+test('cutText, shortenName: letters stay whole, and a long name shows its begin and end', () => {
   expect(cutText('abc', 3)).toEqual({ text: 'abc', isWhole: true })
   expect(cutText('ab😀', 3)).toEqual({ text: 'ab', isWhole: false })
   expect(cutText('ab\r\nc', 3)).toEqual({ text: 'ab', isWhole: false })
@@ -183,11 +183,11 @@ test.each([
   ['start_block', ACCOUNT_FIELDS, "Parameter 'start_block' is 'start_block'; it", "“From block” is 'start_block'; it"],
   ['token', ACCOUNT_FIELDS, "参数 'token' 的第 1 个值为 'token'；", "“代币”的第 1 个值为 'token'；"],
   ['', ACCOUNT_FIELDS, "Account 'failed' does not exist at block 7.", "Account 'failed' does not exist at block 7."],
-] as const)('inWordsOfPage: a parameter has the label of a field of the page: %#', (...given) => {
+] as const)('nameFieldsInRefusal: a parameter has the label of a field of the page: %#', (...given) => {
   const [parameter, fields, message, said] = given
   const details: Readonly<Record<string, string>> = parameter === '' ? {} : { parameter }
   const lang = message.startsWith('参数') ? 'zh' : 'en'
-  expect(translateRefusal({ lang }, { message, details }, fields)).toBe(said)
+  expect(nameFieldsInRefusal({ lang }, { message, details }, fields)).toBe(said)
 })
 
 const labels = (least: number, most: number, { isCount = false, lang = 'en' as 'en' | 'zh' } = {}) =>
@@ -300,7 +300,7 @@ const drawn = (trees: readonly CallTree[]): string =>
     .map(({ func_name, inner }) => `${func_name.split('/')[1]}${inner.length === 0 ? '' : `(${drawn(inner)})`}`)
     .join(' ')
 
-test('nested: the calls of a system contract are placed inside its receipt, and what only looks like that is not', () => {
+test('nestCalls: the calls of a system contract are placed inside its receipt, and what only looks like that is not', () => {
   expect(drawn(nestCalls([paid, pledged, signUp]))).toBe('signUp(pledge(transfer))')
   expect(drawn(nestCalls([sent, paid, pledged, own]))).toBe('transfer pledge(transfer) own')
   expect(drawn(nestCalls([sent, pledged]))).toBe('transfer pledge')
@@ -316,7 +316,7 @@ const pledge = action(['alice', 'bobby', '10'], 'pledge', 'gas.iost')
 const send = action(['iost', 'alice', 'carol', '1.0', ''], 'transfer', 'token.iost')
 const play = action(['x'], 'play', 'ContractX')
 
-test('byAction: a single action has all receipts, several have those that can only be theirs', () => {
+test('splitByAction: a single action has all receipts, several have those that can only be theirs', () => {
   expect(divided([play], [sent, own])).toEqual(['transfer own'])
   const all = divided([pledge, play, send], [paid, pledged, sent, own, sent])
   expect(all).toEqual(['pledge(transfer)', 'transfer own', 'transfer'])

@@ -2,7 +2,7 @@ import type { Text } from '#actions/define.ts'
 import { parseChainArguments } from '#chain/effects.ts'
 import { formatGrouped } from './amount.ts'
 import type { CalledAction } from './arguments.ts'
-import { cutText, showInvisible } from './text.ts'
+import { cutText, revealInvisible } from './text.ts'
 
 /** The codes of receipts (core/tx of the node) in words. Unknown codes are shown unchanged. */
 const CODES: ReadonlyMap<string, Text> = new Map([
@@ -179,7 +179,7 @@ export function failureWords(reason: string, action: CalledAction | undefined): 
       found.map(each => each ?? ''),
       names,
     )
-    return { en: showInvisible(text.en), zh: showInvisible(text.zh) }
+    return { en: revealInvisible(text.en), zh: revealInvisible(text.zh) }
   }
   return undefined
 }

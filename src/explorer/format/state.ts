@@ -1,7 +1,7 @@
 import type { Text } from '#actions/define.ts'
 import type { PageKind } from '../links.ts'
 import type { Lang } from '../page.ts'
-import { showInvisible } from './text.ts'
+import { revealInvisible } from './text.ts'
 
 /** The status fields in a producer's answers. `status`: the node's word. */
 export type StatusOfProducer = { readonly status: string; readonly isProducer: boolean; readonly online: boolean }
@@ -18,7 +18,7 @@ const OTHERS: ReadonlyMap<string, Text> = new Map([
 
 /** Whether a producer is approved, a candidate, and online. */
 export function describeProducerStatus({ status, isProducer, online }: StatusOfProducer): Text {
-  if (status !== APPROVED) return OTHERS.get(status) ?? { en: showInvisible(status), zh: showInvisible(status) }
+  if (status !== APPROVED) return OTHERS.get(status) ?? { en: revealInvisible(status), zh: revealInvisible(status) }
   if (!isProducer) return { en: 'Not a candidate', zh: '非候选人' }
   return online ? { en: 'Online', zh: '在线' } : { en: 'Offline', zh: '离线' }
 }
@@ -52,7 +52,7 @@ export function describeTransferability({ can_transfer, only_issuer_can_transfer
 }
 
 /** Text of the footer for data from a node. `height`: the node's last irreversible block, if the data are as of it. */
-export const describeNodeData = (height?: number): Text =>
+export const describeNodeOrigin = (height?: number): Text =>
   height === undefined
     ? {
         en: 'From a node; not in an irreversible block when this page was made.',
@@ -64,12 +64,12 @@ export const describeNodeData = (height?: number): Text =>
       }
 
 /** The same for a block or transaction with this status; undefined: it is stored, and of the height of its page. */
-export function describeNodeBlock(
+export function describeBlockOrigin(
   at: { readonly height: number },
   { status, height }: { readonly status: string; readonly height: number },
 ): Text | undefined {
-  if (status !== 'IRREVERSIBLE') return describeNodeData()
-  return height > at.height ? describeNodeData(height) : undefined
+  if (status !== 'IRREVERSIBLE') return describeNodeOrigin()
+  return height > at.height ? describeNodeOrigin(height) : undefined
 }
 
 const KINDS: ReadonlyMap<string, { readonly kind: PageKind; readonly en: string; readonly zh: string }> = new Map([

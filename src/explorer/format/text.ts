@@ -20,7 +20,7 @@ const JOINER = /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d
  * A text of the chain that is safe to display: invisible characters are written as `\u{202e}`. Tabs and the
  * joiners of emoji are kept, and line ends are `\n`: a contract written on Windows has others.
  */
-export const showInvisible = (text: string): string =>
+export const revealInvisible = (text: string): string =>
   text
     .replaceAll('\r\n', '\n')
     .split(JOINER)
@@ -42,13 +42,13 @@ export function cutText(text: string, most: number): { readonly text: string; re
 /** The first `most` characters of a text, safe to display, with `…` when it is longer. */
 export function cut(text: string, most: number): string {
   const { text: first, isWhole } = cutText(text, most)
-  return isWhole ? showInvisible(first) : `${showInvisible(first)}…`
+  return isWhole ? revealInvisible(first) : `${revealInvisible(first)}…`
 }
 
 /** A text as one line of at most `most` characters, for titles and search results. */
 export function toOneLine(text: string, most: number): string {
   // Escaping makes the line longer, so it is truncated before and after.
-  const line = showInvisible(
+  const line = revealInvisible(
     cutText(text, most + 1)
       .text.replaceAll(/\s+/g, ' ')
       .trim(),

@@ -1,5 +1,5 @@
 import type { Lang } from '../page.ts'
-import { formatCount } from './amount.ts'
+import { formatCountedNoun } from './amount.ts'
 
 /** An ISO-8601 time in UTC as `2026-11-22 13:04:05`. */
 export const formatTime = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
@@ -29,7 +29,7 @@ export function formatDuration(seconds: number, lang: Lang): string {
   const texts = PARTS.slice(at, at + 2).map(([size, en, zh]) => {
     const count = Math.floor(rest / size)
     rest -= count * size
-    return count === 0 ? '' : lang === 'zh' ? `${count} ${zh}` : formatCount(count, en)
+    return count === 0 ? '' : lang === 'zh' ? `${count} ${zh}` : formatCountedNoun(count, en)
   })
   return `${whole < 0 ? '-' : ''}${texts.filter(text => text !== '').join(' ')}`
 }
@@ -51,6 +51,6 @@ export function formatAge(iso: string, now: number, lang: Lang): string {
   const [unit, en, zh] = UNITS.find(([unit]) => size >= unit) ?? [1_000, 'second', '秒']
   const count = Math.floor(size / unit)
   if (lang === 'zh') return `${count} ${zh}${ms < 0 ? '后' : '前'}`
-  const text = formatCount(count, en)
+  const text = formatCountedNoun(count, en)
   return ms < 0 ? `in ${text}` : `${text} ago`
 }

@@ -3,10 +3,10 @@ import type { Text } from '#actions/define.ts'
 import type { getTransactionDetail } from '#actions/get-transaction.ts'
 import { parseChainArguments } from '#chain/effects.ts'
 import { isContractId } from '#chain/names.ts'
-import { computeTotals, formatCount, formatGrouped } from './amount.ts'
+import { computeTotals, formatCountedNoun, formatGrouped } from './amount.ts'
 import { describeOutcome } from './outcome.ts'
 import type { TransactionMovement } from './record.ts'
-import { cutText, cutWord, shortenName, showInvisible } from './text.ts'
+import { cutText, cutWord, revealInvisible, shortenName } from './text.ts'
 
 /** The transaction of get-transaction-detail. */
 export type TransactionDetail = AnswerOf<typeof getTransactionDetail>['transaction']
@@ -51,7 +51,7 @@ export function limitText({ token, value }: SpendingLimit, say: (text: Text) => 
 const MAX = 64
 
 const shortenText = (text: string): string =>
-  cutText(text, MAX).isWhole ? showInvisible(text) : showInvisible(shortenName(cutText(text, 2 * MAX).text))
+  cutText(text, MAX).isWhole ? revealInvisible(text) : revealInvisible(shortenName(cutText(text, 2 * MAX).text))
 
 /** What an owner holds. `name`: safe to display. */
 export function describeHoldings(
@@ -95,7 +95,7 @@ function describeMovements([first, ...others]: readonly TransactionMovement[]): 
   const more = others.length
   return more === 0
     ? { en, zh }
-    : { en: `${en}, and ${formatCount(more, 'more movement')}`, zh: `${zh}，另有 ${more} 笔变动` }
+    : { en: `${en}, and ${formatCountedNoun(more, 'more movement')}`, zh: `${zh}，另有 ${more} 笔变动` }
 }
 
 function describeMovement(movement: TransactionMovement): Text {

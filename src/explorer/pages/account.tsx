@@ -10,12 +10,12 @@ import { getProducerRegistration } from '#actions/get-producer.ts'
 import { isAccountName, isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { accountRecords, subAccountFile } from '../download/downloads.ts'
 import { MAX_ROWS } from '../download/file.ts'
-import { resolveIfFound } from '../find/known.ts'
+import { catchNotFound } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
 import { formatGrouped } from '../format/amount.ts'
 import { ACCOUNT_FIELDS, listFieldNames, readGivenFields } from '../format/field.ts'
 import { getRowParties, type RecordRow, WAYS } from '../format/record.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import { describeHoldings } from '../format/transaction.ts'
 import { formatPagePath, isNarrowed, PAGING, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
@@ -47,7 +47,7 @@ export const accountPage: Page = {
     // The address may contain a contract's id without its prefix.
     const { name: account } = balance
     const ifAccount = async <T,>(ask: () => Promise<T>): Promise<T | undefined> =>
-      isAccountName(account) ? resolveIfFound(ask()) : undefined
+      isAccountName(account) ? catchNotFound(ask()) : undefined
     const votes = balance.vote_balance.list
     const registration = ifAccount(() => visit.ask(getProducerRegistration, { producer: account }))
     const [detail, { tokens }, owned, records, activity, created, producer, assets, history] = await Promise.all([
@@ -67,7 +67,7 @@ export const accountPage: Page = {
       title: `${kind} ${formatTitle(visit, account)}`,
       isMinor: isNarrowed(visit, [...FILTERS, ...PAGING]),
       path: formatPagePath('account', account),
-      description: say(describeHoldings(showInvisible(account), balance, detail?.gas_info.pledged_info ?? [])),
+      description: say(describeHoldings(revealInvisible(account), balance, detail?.gas_info.pledged_info ?? [])),
       body: (
         <>
           <Heading visit={visit} kind={kind} id={account} />
@@ -232,13 +232,13 @@ function Permissions({ visit, detail }: Props<{ detail: AccountDetail }>): Html 
         most={MAX_PERMISSIONS}
         none={{ en: 'No permissions.', zh: '没有权限。' }}
         columns={[
-          ['Permission', '权限', ({ name }) => <bdi safe>{showInvisible(name)}</bdi>],
-          ['Threshold', '阈值', ({ threshold }) => <span safe>{showInvisible(threshold)}</span>],
+          ['Permission', '权限', ({ name }) => <bdi safe>{revealInvisible(name)}</bdi>],
+          ['Threshold', '阈值', ({ threshold }) => <span safe>{revealInvisible(threshold)}</span>],
           items,
           permissions.some(({ group_names }) => group_names.length > 0) && [
             'Groups',
             '组',
-            ({ group_names }) => <bdi safe>{showInvisible(group_names.slice(0, MAX_PERMISSIONS).join(', '))}</bdi>,
+            ({ group_names }) => <bdi safe>{revealInvisible(group_names.slice(0, MAX_PERMISSIONS).join(', '))}</bdi>,
           ],
         ]}
       />
@@ -247,7 +247,7 @@ function Permissions({ visit, detail }: Props<{ detail: AccountDetail }>): Html 
           visit={visit}
           rows={groups}
           most={MAX_PERMISSIONS}
-          columns={[['Group', '组', ({ name }) => <bdi safe>{showInvisible(name)}</bdi>], items]}
+          columns={[['Group', '组', ({ name }) => <bdi safe>{revealInvisible(name)}</bdi>], items]}
         />
       )}
     </Card>
@@ -259,9 +259,9 @@ const Items = ({ visit, items }: Props<{ items: readonly Item[] }>): Html => (
     {items.slice(0, MAX_PERMISSIONS).map(({ id, is_key_pair, permission, weight }) => (
       <div>
         <bdi class="chain" safe>
-          {showInvisible(is_key_pair ? id : `${id}@${permission}`)}
+          {revealInvisible(is_key_pair ? id : `${id}@${permission}`)}
         </bdi>{' '}
-        <small safe>{`(${showInvisible(weight)})`}</small>
+        <small safe>{`(${revealInvisible(weight)})`}</small>
       </div>
     ))}
     <More visit={visit} shown={MAX_PERMISSIONS} total={items.length} />

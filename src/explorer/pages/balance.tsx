@@ -2,14 +2,14 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
 import { getBalanceHistory } from '#actions/get-balance.ts'
-import { exactOwner } from '../find/known.ts'
+import { findCanonicalName } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import { formatBalancePath, isNarrowed } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Amount, Change, None, When } from '../part/amount.tsx'
 import { BalanceOverTime, findFirstChange, readBalanceHistory } from '../part/balance.tsx'
-import { alignNumbers, ListCard, pageGiven } from '../part/list.tsx'
+import { alignNumbers, ListCard, readGivenPage } from '../part/list.tsx'
 import { Heading, Name, Owner } from '../part/name.tsx'
 import { Facts } from '../part/section.tsx'
 import { ChainText } from '../part/text.tsx'
@@ -19,19 +19,19 @@ export const balancePage: Page = {
   path: '/account/{id}/{part}',
   show: async visit => {
     const { say } = visit
-    const account = await exactOwner(visit.ask, visit.id)
+    const account = await findCanonicalName(visit.ask, visit.id)
     const of = { account, token: visit.part }
     const isWhole = !isNarrowed(visit, ['page'])
     const [first, { changes, total }] = await Promise.all([
       findFirstChange(visit, of),
-      visit.ask(getBalanceHistory, { ...of, ...pageGiven(visit) }),
+      visit.ask(getBalanceHistory, { ...of, ...readGivenPage(visit) }),
     ])
     const { changes: newest } = isWhole
       ? { changes }
       : await visit.ask(getBalanceHistory, { ...of, page: '1', size: '1' })
     // Later pages of its changes do not show the balance over time.
     const history = first === undefined || !isWhole ? undefined : await readBalanceHistory(visit, of, first)
-    const [owner, token] = [formatTitle(visit, account), showInvisible(visit.part)]
+    const [owner, token] = [formatTitle(visit, account), revealInvisible(visit.part)]
     return {
       path: formatBalancePath(account, visit.part),
       title: say({ en: `${token} of ${owner}`, zh: `${owner} 的 ${token}` }),
@@ -116,7 +116,7 @@ function Changes({ visit, changes, total }: Props<{ changes: readonly ChangeRow[
           'Type',
           '类型',
           ({ action }) => (
-            <span safe>{say(WORDS.get(action) ?? { en: showInvisible(action), zh: showInvisible(action) })}</span>
+            <span safe>{say(WORDS.get(action) ?? { en: revealInvisible(action), zh: revealInvisible(action) })}</span>
           ),
           'lead',
         ],

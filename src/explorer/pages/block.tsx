@@ -2,9 +2,9 @@
 import { getBlockDetail, getBlockTx } from '#actions/get-block.ts'
 import { getTransactions } from '#actions/get-transaction.ts'
 import { readTransactionMovements } from '../find/movements.ts'
-import { countOwnTransactions, formatCount, formatGrouped } from '../format/amount.ts'
-import { describeNodeBlock } from '../format/state.ts'
-import { actionText, shortenName, showInvisible } from '../format/text.ts'
+import { countOwnTransactions, formatCountedNoun, formatGrouped } from '../format/amount.ts'
+import { describeBlockOrigin } from '../format/state.ts'
+import { actionText, revealInvisible, shortenName } from '../format/text.ts'
 import { formatIso, formatTime } from '../format/time.ts'
 import type { TransactionDetail } from '../format/transaction.ts'
 import { formatPagePath, isNarrowed, toHref } from '../links.ts'
@@ -24,15 +24,15 @@ export const blockPage: Page = {
       visit.ask(getBlockTx, given),
     ])
     const count = countOwnTransactions(block.number, Number(block.tx_count))
-    const [at, by] = [formatTime(formatIso(block.time)), showInvisible(witness_account)]
+    const [at, by] = [formatTime(formatIso(block.time)), revealInvisible(witness_account)]
     const title = visit.say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
     return {
       title,
-      asOf: describeNodeBlock(visit.at, { status, height: Number(block.number) }),
+      asOf: describeBlockOrigin(visit.at, { status, height: Number(block.number) }),
       path: formatPagePath('block', block.number),
       isMinor: isNarrowed(visit, ['page']),
       description: visit.say({
-        en: `Block ${formatGrouped(String(block.number))} of the IOST chain: ${at} UTC, produced by ${by}, ${formatCount(count, 'transaction')}.`,
+        en: `Block ${formatGrouped(String(block.number))} of the IOST chain: ${at} UTC, produced by ${by}, ${formatCountedNoun(count, 'transaction')}.`,
         zh: `IOST 区块 ${block.number}：${at} UTC，由 ${by} 生产，${count} 笔交易。`,
       }),
       body: (
@@ -142,7 +142,7 @@ const Done = ({ row: { actions } }: { readonly row: TransactionDetail }): Html =
     <span class="what">
       {actions.slice(0, MAX_NAMED).map(({ contract, action_name }) => (
         <bdi class="line" safe>
-          {`${shortenName(showInvisible(contract))} ${actionText(action_name)}`}
+          {`${shortenName(revealInvisible(contract))} ${actionText(action_name)}`}
         </bdi>
       ))}
       {actions.length > MAX_NAMED && <small safe>{`+${actions.length - MAX_NAMED}`}</small>}

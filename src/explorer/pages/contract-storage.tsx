@@ -4,8 +4,8 @@ import { getContractDetail } from '#actions/get-contract.ts'
 import { Failure } from '#failure/failure.ts'
 import { formatTitle } from '../find/labels.ts'
 import { type FormField, field } from '../format/field.ts'
-import { describeNodeData } from '../format/state.ts'
-import { cut, showInvisible } from '../format/text.ts'
+import { describeNodeOrigin } from '../format/state.ts'
+import { cut, revealInvisible } from '../format/text.ts'
 import { formatStoragePath, isNarrowed, toHref } from '../links.ts'
 import type { Html, Page, Props } from '../page.ts'
 import { Filters } from '../part/form.tsx'
@@ -29,13 +29,13 @@ export const contractStoragePage: Page = {
     const place = { contract, key, ...(field === '' ? {} : { field }) }
     const found = storage === undefined || key === '' ? undefined : await catchFailure(read(storage, place))
     const given = found instanceof Failure ? undefined : found
-    const name = showInvisible(contract)
+    const name = revealInvisible(contract)
     if (isRaw(visit) && given !== undefined) return rawText(name, given.value, 'plain')
     const kind = say({ en: 'Contract storage', zh: '合约存储' })
     return {
       title: `${kind} ${formatTitle(visit, contract)}`,
       path: formatStoragePath(contract),
-      asOf: given && describeNodeData(given.height),
+      asOf: given && describeNodeOrigin(given.height),
       isMinor: isNarrowed(visit, ['key', 'field']),
       description: say({
         en: `Storage of the contract ${name} on IOST: any value by its key, from a node.`,
@@ -169,7 +169,7 @@ function MapFields({ visit, found }: Props<{ found: Read }>): Html {
               <bdi safe>{cut(field, MAX_LETTERS)}</bdi>
             ) : (
               <a href={hrefOf(field)} rel="nofollow">
-                <bdi safe>{showInvisible(field)}</bdi>
+                <bdi safe>{revealInvisible(field)}</bdi>
               </a>
             )}
           </li>

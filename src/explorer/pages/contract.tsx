@@ -6,11 +6,11 @@ import { getAccountBalance } from '#actions/get-balance.ts'
 import { getContractAbi, getContractCode, getContractDetail, getContractTx } from '#actions/get-contract.ts'
 import { isActionName } from '#chain/names.ts'
 import { contractRecords } from '../download/downloads.ts'
-import { resolveIfFound } from '../find/known.ts'
+import { catchNotFound } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
 import { nameArguments, parseParameterNames } from '../format/arguments.ts'
 import { CONTRACT_FIELDS, listFieldNames, readGivenFields } from '../format/field.ts'
-import { actionText, cutWord, showInvisible } from '../format/text.ts'
+import { actionText, cutWord, revealInvisible } from '../format/text.ts'
 import { limitText } from '../format/transaction.ts'
 import { formatPagePath, formatStoragePath, isNarrowed, PAGING, toHref } from '../links.ts'
 import type { Html, Page, Props, Redirect, Visit } from '../page.ts'
@@ -32,9 +32,9 @@ const MAX_CODE = 16_384
 /** The contract's answer. An id without a deployed contract to which tokens were sent redirects to its balances. */
 async function askContractDetail(visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Redirect> {
   const detail = visit.ask(getContractDetail, { contract: visit.id })
-  const found = await resolveIfFound(detail)
+  const found = await catchNotFound(detail)
   if (found !== undefined) return found
-  const owner = await resolveIfFound(visit.ask(getAccountBalance, { account: visit.id }))
+  const owner = await catchNotFound(visit.ask(getAccountBalance, { account: visit.id }))
   // The failure of the contract's call explains why there is none.
   return owner === undefined ? detail : { to: formatPagePath('account', owner.name) }
 }
@@ -62,9 +62,9 @@ export const contractPage: Page = {
       isNarrowed(visit, OTHER_FILTERS)
         ? undefined
         : visit.ask(getContractActivity, { contract, ...(action_name === undefined ? {} : { action_name }) }),
-      resolveIfFound(visit.ask(getTokenList, { account: contract })),
+      catchNotFound(visit.ask(getTokenList, { account: contract })),
     ])
-    const name = showInvisible(contract)
+    const name = revealInvisible(contract)
     const kind = say({ en: 'Contract', zh: '合约' })
     return {
       title: `${kind} ${formatTitle(visit, contract)}`,
@@ -196,7 +196,7 @@ function Abi({ visit, contract, abis, code }: AbiProps): Html {
   const { say } = visit
   const known = parseParameterNames(code.code)
   const listArguments = (name: string, types: readonly string[]): string =>
-    formatTypes(types, nameArguments({ contract, action_name: name }, { types, names: known.get(name) ?? [] }))
+    formatArguments(types, nameArguments({ contract, action_name: name }, { types, names: known.get(name) ?? [] }))
   return (
     <Fold
       visit={visit}
@@ -244,7 +244,7 @@ const ActionName = ({ visit, name }: Props<{ name: string }>): Html => (
 )
 
 /** The arguments with their types, such as `from: string, amount: string`, or only the types. */
-const formatTypes = (types: readonly string[], names: readonly string[]): string =>
+const formatArguments = (types: readonly string[], names: readonly string[]): string =>
   types
     .slice(0, MAX)
     .map((type, at) => [names[at], type].flatMap(word => (word === undefined ? [] : [cutWord(word)])).join(': '))

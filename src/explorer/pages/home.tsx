@@ -4,7 +4,7 @@ import { getBlockList } from '#actions/get-block.ts'
 import { getDailyStatistics, getOverview } from '#actions/get-overview.ts'
 import { getTransactionList } from '#actions/get-transaction.ts'
 import { toIso } from '#chain/time.ts'
-import { countOwnTransactions, formatCount, formatGrouped } from '../format/amount.ts'
+import { countOwnTransactions, formatCountedNoun, formatGrouped } from '../format/amount.ts'
 import { chainDays, type Daily, toDailySeries } from '../format/period.ts'
 import { toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
@@ -110,7 +110,9 @@ function listFacts(visit: Visit, overview: Overview, tps: string | undefined): r
       ) : (
         <span class="stack">
           <Count value={overview.head_block} />
-          <small safe>{say({ en: `${formatCount(String(ahead), 'block')} ahead`, zh: `领先 ${blocks} 个区块` })}</small>
+          <small safe>
+            {say({ en: `${formatCountedNoun(String(ahead), 'block')} ahead`, zh: `领先 ${blocks} 个区块` })}
+          </small>
         </span>
       ),
     ],

@@ -6,11 +6,11 @@ import { getCollectionList } from '#actions/get-nft.ts'
 import { getBaseTokenList } from '#actions/get-token.ts'
 import { getTransactionList } from '#actions/get-transaction.ts'
 import { blockFile, collectionFile, contractFile, tokenFile, transactionFile } from '../download/downloads.ts'
-import { publishedMovements } from '../find/movements.ts'
-import { formatCount, formatGrouped } from '../format/amount.ts'
+import { readPublishedMovements } from '../find/movements.ts'
+import { formatCountedNoun, formatGrouped } from '../format/amount.ts'
 import type { Page } from '../page.ts'
 import { Ago, Count } from '../part/amount.tsx'
-import { listPage, pageGiven } from '../part/list.tsx'
+import { createListPage, readGivenPage } from '../part/list.tsx'
 import { Name, Owner } from '../part/name.tsx'
 import { ChainText } from '../part/text.tsx'
 import { createBlockTable, createTransactionTable } from '../part/transactions.tsx'
@@ -18,11 +18,11 @@ import { createBlockTable, createTransactionTable } from '../part/transactions.t
 export const blocksPage: Page = {
   path: '/blocks',
   show: async visit => {
-    const { blocks, total } = await visit.ask(getBlockList, pageGiven(visit))
-    return listPage(visit, {
+    const { blocks, total } = await visit.ask(getBlockList, readGivenPage(visit))
+    return createListPage(visit, {
       title: { en: 'Blocks', zh: '区块' },
       lead: {
-        en: `${formatCount(total, 'block')}, newest first.`,
+        en: `${formatCountedNoun(total, 'block')}, newest first.`,
         zh: `共 ${formatGrouped(String(total))} 个区块，最新的在前。`,
       },
       total,
@@ -36,15 +36,15 @@ export const blocksPage: Page = {
 export const transactionsPage: Page = {
   path: '/transactions',
   show: async visit => {
-    const { transactions, total } = await visit.ask(getTransactionList, pageGiven(visit))
-    const moved = await publishedMovements(
+    const { transactions, total } = await visit.ask(getTransactionList, readGivenPage(visit))
+    const moved = await readPublishedMovements(
       visit,
       transactions.map(({ tx_hash }) => tx_hash),
     )
-    return listPage(visit, {
+    return createListPage(visit, {
       title: { en: 'Transactions', zh: '交易' },
       lead: {
-        en: `${formatCount(total, 'transaction')}, newest first.`,
+        en: `${formatCountedNoun(total, 'transaction')}, newest first.`,
         zh: `共 ${formatGrouped(String(total))} 笔交易，最新的在前。`,
       },
       total,
@@ -58,15 +58,15 @@ export const transactionsPage: Page = {
 export const tokensPage: Page = {
   path: '/tokens',
   show: async visit => {
-    const { tokens, total } = await visit.ask(getBaseTokenList, pageGiven(visit))
-    return listPage(visit, {
+    const { tokens, total } = await visit.ask(getBaseTokenList, readGivenPage(visit))
+    return createListPage(visit, {
       title: { en: 'Tokens', zh: '代币' },
       lead: {
-        en: `${formatCount(total, 'token')}, most holders first.`,
+        en: `${formatCountedNoun(total, 'token')}, most holders first.`,
         zh: `共 ${formatGrouped(String(total))} 种代币，按持有者数降序。`,
       },
       description: {
-        en: `${formatCount(total, 'token')} of the IOST chain with holders, issuers and supplies.`,
+        en: `${formatCountedNoun(total, 'token')} of the IOST chain with holders, issuers and supplies.`,
         zh: `IOST 链上的全部 ${total} 种代币：持有者数、发行者与供应量。`,
       },
       total,
@@ -88,15 +88,15 @@ export const tokensPage: Page = {
 export const collectionsPage: Page = {
   path: '/nfts',
   show: async visit => {
-    const { collections, total } = await visit.ask(getCollectionList, pageGiven(visit))
-    return listPage(visit, {
+    const { collections, total } = await visit.ask(getCollectionList, readGivenPage(visit))
+    return createListPage(visit, {
       title: { en: 'NFT collections', zh: 'NFT 合集' },
       lead: {
-        en: `${formatCount(total, 'collection')}, most NFTs first.`,
+        en: `${formatCountedNoun(total, 'collection')}, most NFTs first.`,
         zh: `共 ${formatGrouped(String(total))} 个合集，按已发行的 NFT 数量降序。`,
       },
       description: {
-        en: `${formatCount(total, 'NFT collection')} of the IOST chain with issuers, NFTs and owners.`,
+        en: `${formatCountedNoun(total, 'NFT collection')} of the IOST chain with issuers, NFTs and owners.`,
         zh: `IOST 链上的全部 ${total} 个 NFT 合集：发行者、NFT 数量与持有者数。`,
       },
       total,
@@ -117,11 +117,11 @@ export const collectionsPage: Page = {
 export const contractsPage: Page = {
   path: '/contracts',
   show: async visit => {
-    const { contracts, total } = await visit.ask(getContractList, pageGiven(visit))
-    return listPage(visit, {
+    const { contracts, total } = await visit.ask(getContractList, readGivenPage(visit))
+    return createListPage(visit, {
       title: { en: 'Contracts', zh: '合约' },
       lead: {
-        en: `${formatCount(total, 'contract')}, newest first. Those whose id ends in .iost are system contracts.`,
+        en: `${formatCountedNoun(total, 'contract')}, newest first. Those whose id ends in .iost are system contracts.`,
         zh: `共 ${formatGrouped(String(total))} 个合约，最新的在前；ID 以 .iost 结尾的是系统合约。`,
       },
       total,

@@ -8,12 +8,12 @@ import {
   getNftHistory,
 } from '#actions/get-nft.ts'
 import { collectionOwnerFile } from '../download/downloads.ts'
-import { formatCount } from '../format/amount.ts'
-import { showInvisible } from '../format/text.ts'
+import { formatCountedNoun } from '../format/amount.ts'
+import { revealInvisible } from '../format/text.ts'
 import { formatNftPath, formatPagePath, isNarrowed } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Count } from '../part/amount.tsx'
-import { ListCard, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
+import { ListCard, RANK_COLUMN, rankRows, readGivenPage } from '../part/list.tsx'
 import { Heading, Made, Name, NftName, Owner } from '../part/name.tsx'
 import { Facts, Tabs } from '../part/section.tsx'
 import { Share } from '../part/share.tsx'
@@ -30,12 +30,12 @@ export const collectionPage: Page = {
     const { say, id: collection } = visit
     const isOfOwners = visit.query.has('owners')
     const detail = await visit.ask(getCollectionDetail, { collection })
-    const name = showInvisible(detail.collection)
+    const name = revealInvisible(detail.collection)
     return {
       path: formatPagePath('nft', detail.collection),
       title: say({ en: `NFT collection ${name}`, zh: `NFT 合集 ${name}` }),
       description: say({
-        en: `NFT collection ${name} on IOST: ${formatCount(detail.issued, 'NFT')} of ${formatCount(detail.owner_count, 'owner')}, issuer and maximum supply.`,
+        en: `NFT collection ${name} on IOST: ${formatCountedNoun(detail.issued, 'NFT')} of ${formatCountedNoun(detail.owner_count, 'owner')}, issuer and maximum supply.`,
         zh: `IOST 上的 NFT 合集 ${name}：${detail.issued} 个 NFT 与 ${detail.owner_count} 个持有者，发行者与最大供应量。`,
       }),
       isMinor: isOfOwners || isNarrowed(visit, ['page']),
@@ -77,7 +77,7 @@ function AboutCollection({ visit, detail }: Props<{ detail: AnswerOf<typeof getC
 }
 
 async function Nfts({ visit }: { readonly visit: Visit }): Promise<string> {
-  const { nfts, total } = await visit.ask(getCollectionNfts, { collection: visit.id, ...pageGiven(visit) })
+  const { nfts, total } = await visit.ask(getCollectionNfts, { collection: visit.id, ...readGivenPage(visit) })
   return (
     <ListCard
       visit={visit}
@@ -99,7 +99,7 @@ async function Nfts({ visit }: { readonly visit: Visit }): Promise<string> {
 async function Owners({ visit, issued }: Props<{ issued: number }>): Promise<string> {
   const { owners, total } = await visit.ask(getCollectionOwners, {
     collection: visit.id,
-    ...pageGiven(visit),
+    ...readGivenPage(visit),
   })
   return (
     <ListCard
@@ -128,11 +128,11 @@ export const nftPage: Page = {
     const { say } = visit
     const given = { collection: visit.id, token_id: visit.part }
     const detail = await visit.ask(getNftDetail, given)
-    const name = showInvisible(`${detail.collection} #${detail.token_id}`)
+    const name = revealInvisible(`${detail.collection} #${detail.token_id}`)
     const title = say({ en: `NFT ${name}`, zh: `NFT 详情：${name}` })
     // The metadata may be hostile, so it is only served as plain text.
     if (isRaw(visit)) return rawText(title, detail.metadata, 'plain')
-    const { movements, total } = await visit.ask(getNftHistory, { ...given, ...pageGiven(visit) })
+    const { movements, total } = await visit.ask(getNftHistory, { ...given, ...readGivenPage(visit) })
     return {
       title,
       path: formatNftPath(detail.collection, detail.token_id),

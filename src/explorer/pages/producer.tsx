@@ -12,15 +12,15 @@ import {
   getProducerVotes,
 } from '#actions/get-producer.ts'
 import { voterFile } from '../download/downloads.ts'
-import { resolveIfFound } from '../find/known.ts'
+import { catchNotFound } from '../find/known.ts'
 import { formatTitle } from '../find/labels.ts'
-import { formatCount, formatPercent, sumDecimals } from '../format/amount.ts'
+import { formatCountedNoun, formatPercent, sumDecimals } from '../format/amount.ts'
 import { hasDaysOfReturn, profileText } from '../format/state.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import { formatPagePath, isNarrowed } from '../links.ts'
 import type { Html, Page, PageContent, Props, Visit } from '../page.ts'
 import { Amount, Change, Count, None, When } from '../part/amount.tsx'
-import { alignNumbers, ListCard, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
+import { alignNumbers, ListCard, RANK_COLUMN, rankRows, readGivenPage } from '../part/list.tsx'
 import { Copied, Heading, Name, Owner } from '../part/name.tsx'
 import {
   ProducerStatus,
@@ -39,7 +39,7 @@ export const producerPage: Page = {
   path: '/producer/{id}',
   show: async visit => {
     const { say, lang, id: producer } = visit
-    const detail = await resolveIfFound(visit.ask(getProducerDetail, { producer }))
+    const detail = await catchNotFound(visit.ask(getProducerDetail, { producer }))
     if (detail === undefined) return formerProducer(visit)
     const [{ all_votes }, { days }, { voters: largest, total }, voting, rewards, assets] = await Promise.all([
       visit.ask(getOverview),
@@ -51,12 +51,12 @@ export const producerPage: Page = {
     ])
     const alias = profileText(lang, detail.alias, detail.alias_en)
     const kind = say({ en: 'Producer', zh: '生产者' })
-    const name = showInvisible(detail.account)
+    const name = revealInvisible(detail.account)
     return {
       title: `${kind} ${formatTitle(visit, detail.account)}`,
       path: formatPagePath('producer', detail.account),
       description: say({
-        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${formatCount(total, 'voter')}, rewards and blocks made.`,
+        en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${formatCountedNoun(total, 'voter')}, rewards and blocks made.`,
         zh: `IOST 生产者 ${name}：排名第 ${detail.ranking}，票数、${total} 个投票者、奖励与出块数。`,
       }),
       isMinor: isNarrowed(visit, ['page']),
@@ -220,7 +220,7 @@ function Texts({ visit, detail }: DetailProps): Html {
         facts={[
           ...shown.map(([en, zh, text]) => [en, zh, <ChainText visit={visit} text={text} isProse />] as const),
           ...media.map(
-            ([name, url]) => [showInvisible(name), showInvisible(name), <ExternalLink url={url} />] as const,
+            ([name, url]) => [revealInvisible(name), revealInvisible(name), <ExternalLink url={url} />] as const,
           ),
         ]}
       />
@@ -239,12 +239,12 @@ async function formerProducer(visit: Visit): Promise<PageContent> {
     askVoters(visit),
     visit.ask(getAccountAssets, { account: producer }),
   ])
-  const name = showInvisible(former.account)
+  const name = revealInvisible(former.account)
   return {
     path: formatPagePath('producer', former.account),
     title: say({ en: `Former producer ${name}`, zh: `前生产者 ${name}` }),
     description: say({
-      en: `Former IOST block producer ${name}: when it was unregistered, and its ${formatCount(voting.total, 'voter')}.`,
+      en: `Former IOST block producer ${name}: when it was unregistered, and its ${formatCountedNoun(voting.total, 'voter')}.`,
       zh: `IOST 前生产者 ${name}：注销时间与 ${voting.total} 个投票者。`,
     }),
     isMinor: isNarrowed(visit, ['page']),
@@ -354,7 +354,7 @@ type Voting = { readonly rows: readonly VoterRow[]; readonly total: number }
 
 /** The voters of a page's producer, largest first, with their balances. */
 async function askVoters(visit: Visit): Promise<Voting> {
-  const { voters, total } = await visit.ask(getProducerVoter, { producer: visit.id, ...pageGiven(visit) })
+  const { voters, total } = await visit.ask(getProducerVoter, { producer: visit.id, ...readGivenPage(visit) })
   const accounts = voters.map(({ account }) => account).join(',')
   const { balances } = voters.length === 0 ? { balances: [] } : await visit.ask(getBalances, { accounts })
   const rows = rankRows(visit, voters).map((row, at) => ({ ...row, held: balances[at] ?? undefined }))

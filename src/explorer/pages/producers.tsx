@@ -4,14 +4,22 @@ import type { Text } from '#actions/define.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer.ts'
 import { producerFile } from '../download/downloads.ts'
-import { countDecimals, formatCount, sortByDecimal } from '../format/amount.ts'
+import { countDecimals, formatCountedNoun, sortByDecimal } from '../format/amount.ts'
 import { APPROVED, profileText } from '../format/state.ts'
-import { cut, showInvisible } from '../format/text.ts'
+import { cut, revealInvisible } from '../format/text.ts'
 import { isNarrowed, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Amount, Change, Count, None } from '../part/amount.tsx'
 import { Files } from '../part/files.tsx'
-import { type Column, findLastPage, formatListPath, Pager, pageGiven, Rows, selectPageRows } from '../part/list.tsx'
+import {
+  type Column,
+  findPageInstead,
+  formatPageNumberPath,
+  Pager,
+  Rows,
+  readGivenPage,
+  selectPageRows,
+} from '../part/list.tsx'
 import { Name } from '../part/name.tsx'
 import { ProducerStatus } from '../part/producer.tsx'
 import { Figures, Note } from '../part/section.tsx'
@@ -24,8 +32,8 @@ export const producersPage: Page = {
     const { say } = visit
     const [{ all_votes }, all] = await Promise.all([visit.ask(getOverview), allProducers(visit)])
     const total = all.length
-    const last = findLastPage(visit, pageGiven(visit), { total })
-    if (last !== undefined) return { to: formatListPath(visit, last) }
+    const last = findPageInstead(visit, readGivenPage(visit), { total })
+    if (last !== undefined) return { to: formatPageNumberPath(visit, last) }
     const { figure } = selectOrder(visit)
     const producers = selectPageRows(visit, figure === undefined ? all : sortByDecimal(all, figure))
     const approved = all.filter(({ status }) => status === APPROVED).length
@@ -33,7 +41,7 @@ export const producersPage: Page = {
     return {
       title,
       description: say({
-        en: `The ${formatCount(total, 'block producer')} of IOST by rank, with votes, blocks made and location.`,
+        en: `The ${formatCountedNoun(total, 'block producer')} of IOST by rank, with votes, blocks made and location.`,
         zh: `IOST 的 ${total} 个生产者（出块节点）：排名、票数、出块数与地区。`,
       }),
       isMinor: isNarrowed(visit, ['page', 'by']),
@@ -197,7 +205,7 @@ function Known({ visit, row }: CellProps): Html {
   return (
     <span class="stack">
       <Name visit={visit} kind="producer" id={row.account} />
-      {alias !== '' && <small safe>{showInvisible(alias)}</small>}
+      {alias !== '' && <small safe>{revealInvisible(alias)}</small>}
     </span>
   )
 }

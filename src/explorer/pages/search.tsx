@@ -4,7 +4,7 @@ import type { Text } from '#actions/define.ts'
 import { MAX_OF_KIND } from '#actions/search.ts'
 import { askFacts, findMatches } from '../find/search.ts'
 import { getMatchKind } from '../format/state.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import { formatPagePath, toHref } from '../links.ts'
 import type { Page, Visit } from '../page.ts'
 import { FactText, LastBlock, MatchRows, SEARCHED_FORMS } from '../part/match.tsx'
@@ -65,7 +65,7 @@ export const suggestPage: Page = {
           {matches.map((match, at) => (
             <li data-to={toHref(visit, formatPagePath(getMatchKind(match.type).kind, match.id))}>
               <span>
-                <bdi safe>{showInvisible(match.id)}</bdi>
+                <bdi safe>{revealInvisible(match.id)}</bdi>
                 <Label visit={visit} id={match.id} />
               </span>{' '}
               <small>

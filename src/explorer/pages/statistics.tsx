@@ -5,7 +5,7 @@ import { getDailyStatistics } from '#actions/get-overview.ts'
 import { Failure } from '#failure/failure.ts'
 import { PERIOD_FIELDS } from '../format/field.ts'
 import { chainDays, type Daily, FIGURES, parsePeriod, readGivenDays, toDailySeries } from '../format/period.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import { isNarrowed, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Count, Day } from '../part/amount.tsx'
@@ -146,8 +146,8 @@ export const statisticPage: Page = {
     const { say } = visit
     const figure = FIGURES.find(({ name }) => name === visit.id)
     if (figure === undefined)
-      throw new Failure('not_found', `There is no daily figure '${showInvisible(visit.id).slice(0, 64)}'.`, {
-        zh: `没有名为 '${showInvisible(visit.id).slice(0, 64)}' 的每日统计。`,
+      throw new Failure('not_found', `There is no daily figure '${revealInvisible(visit.id).slice(0, 64)}'.`, {
+        zh: `没有名为 '${revealInvisible(visit.id).slice(0, 64)}' 的每日统计。`,
       })
     const period = parsePeriod(visit)
     const days = chainDays((await visit.ask(getDailyStatistics, readGivenDays(visit))).days)

@@ -5,17 +5,17 @@ import { getSupplyHistory, getTokenDetail, getTokenHolder, getTokenTx } from '#a
 import { DAYS_DEFAULT } from '#actions/request/range.ts'
 import { formatDate, toDay } from '#chain/time.ts'
 import { holderFile, tokenMovements } from '../download/downloads.ts'
-import { formatCount, formatGrouped } from '../format/amount.ts'
+import { formatCountedNoun, formatGrouped } from '../format/amount.ts'
 import { listFieldNames, readGivenFields, TOKEN_FIELDS } from '../format/field.ts'
 import { nameSteps, parseIsoDay, type Steps, selectStepsSince } from '../format/period.ts'
 import { describeTransferability } from '../format/state.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import { formatPagePath, isNarrowed, PAGING, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
 import { AllChanges } from '../part/balance.tsx'
 import { Filters } from '../part/form.tsx'
-import { alignNumbers, ListCard, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
+import { alignNumbers, ListCard, RANK_COLUMN, rankRows, readGivenPage } from '../part/list.tsx'
 import { Heading, Made, Owner } from '../part/name.tsx'
 import { LevelPlot, OverTime, Plot } from '../part/plot.tsx'
 import { RecordList, readGivenPart } from '../part/records.tsx'
@@ -38,13 +38,13 @@ export const tokenPage: Page = {
       visit.ask(getTokenDetail, { token }),
       visit.ask(getTokenHolder, { token, page: '1', size: String(MAX_BANDED) }),
     ])
-    const name = showInvisible(detail.symbol)
+    const name = revealInvisible(detail.symbol)
     const [supply, most] = [formatGrouped(detail.current_supply), formatGrouped(detail.total_supply)]
     return {
       path: formatPagePath('token', detail.symbol),
       title: say({ en: `Token ${name}`, zh: `代币 ${name}` }),
       description: say({
-        en: `Token ${name} on IOST: supply ${supply} of at most ${most}, ${formatCount(detail.holder_count, 'holder')}.`,
+        en: `Token ${name} on IOST: supply ${supply} of at most ${most}, ${formatCountedNoun(detail.holder_count, 'holder')}.`,
         zh: `IOST 代币 ${name}：供应量 ${supply}，上限 ${most}，${formatGrouped(String(detail.holder_count))} 个持有者。`,
       }),
       isMinor: isOfList,
@@ -161,8 +161,8 @@ async function Movements({ visit }: { readonly visit: Visit }): Promise<string> 
 }
 
 async function Holders({ visit, supply }: Props<{ supply: string }>): Promise<string> {
-  const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
-  const unit = showInvisible(visit.id)
+  const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...readGivenPage(visit) })
+  const unit = revealInvisible(visit.id)
   return (
     <ListCard
       visit={visit}
@@ -235,7 +235,7 @@ async function TokenOverTime({ visit, created }: TokenProps): Promise<string> {
 }
 
 function SupplyAndHolders({ visit, history: { steps, rows } }: Props<{ history: TokenHistory }>): Html {
-  const unit = showInvisible(visit.id)
+  const unit = revealInvisible(visit.id)
   return (
     <Card visit={visit} id="supply" title={{ en: 'Supply and holders over time', zh: '供应量与持有者走势' }}>
       <OverTime
@@ -253,7 +253,7 @@ function SupplyAndHolders({ visit, history: { steps, rows } }: Props<{ history: 
 }
 
 function TransfersByDay({ visit, history: { days } }: Props<{ history: TokenHistory }>): Html {
-  const unit = showInvisible(visit.id)
+  const unit = revealInvisible(visit.id)
   return (
     <Card visit={visit} id="transfers" title={{ en: 'Transfers per day', zh: '每日转账' }}>
       {days.every(day => day.transfers === 0) ? (

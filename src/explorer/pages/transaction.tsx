@@ -3,12 +3,12 @@
 import type { Text } from '#actions/define.ts'
 import { getBlockDetail } from '#actions/get-block.ts'
 import { getTransactionDetail } from '#actions/get-transaction.ts'
-import { findKnownContracts, findKnownOwners } from '../find/known.ts'
+import { findExistingContracts, findExistingOwners } from '../find/known.ts'
 import { readTransactionMovements } from '../find/movements.ts'
 import { extractReason, failureWords } from '../format/outcome.ts'
 import type { TransactionMovement } from '../format/record.ts'
-import { describeNodeBlock } from '../format/state.ts'
-import { actionText, shortenName, showInvisible } from '../format/text.ts'
+import { describeBlockOrigin } from '../format/state.ts'
+import { actionText, revealInvisible, shortenName } from '../format/text.ts'
 import { formatIso, isNanoseconds } from '../format/time.ts'
 import {
   describeTransaction,
@@ -38,14 +38,14 @@ export const transactionPage: Page = {
     const [moved, block, known, owners] = await Promise.all([
       readTransactionMovements(visit, [transaction]),
       block_number === '-1' ? undefined : visit.ask(getBlockDetail, { number: block_number }),
-      findKnownContracts(visit, transaction.actions),
-      findKnownOwners(visit, transaction),
+      findExistingContracts(visit, transaction.actions),
+      findExistingOwners(visit, transaction),
     ])
     const title = say({ en: 'Transaction', zh: '交易' })
     return {
       title: `${title} ${transaction.hash}`,
       path: formatPagePath('tx', transaction.hash),
-      asOf: describeNodeBlock(visit.at, { status: answer.status, height: Number(block_number) }),
+      asOf: describeBlockOrigin(visit.at, { status: answer.status, height: Number(block_number) }),
       description: say(describeTransaction(transaction, moved.get(transaction.hash))),
       body: (
         <>
@@ -178,13 +178,13 @@ function WhyFailed({ visit, transaction }: Props<{ transaction: TransactionDetai
             })}
           </span>
           <a href={`#action-${at + 1}`}>
-            <bdi safe>{`${shortenName(showInvisible(action.contract))} ${actionText(action.action_name)}`}</bdi>
+            <bdi safe>{`${shortenName(revealInvisible(action.contract))} ${actionText(action.action_name)}`}</bdi>
           </a>
           <span safe>{say({ en: '.', zh: '。' })}</span>
         </p>
       )}
       <pre class="bad chain" safe>
-        {`${showInvisible(reason.text)}${reason.isWhole ? '' : '…'}`}
+        {`${revealInvisible(reason.text)}${reason.isWhole ? '' : '…'}`}
       </pre>
       {!reason.isWhole && <AllOfIt visit={visit} href={rawHref(visit)} />}
       <p safe>{say({ en: 'Nothing moved: only the gas was charged.', zh: '没有代币变动：仅扣除了 gas。' })}</p>
@@ -211,7 +211,7 @@ function TransactionFacts({ visit, transaction, blockNumber, time }: Transaction
     ['Time', '时间', <When visit={visit} iso={time} />],
     ['Valid until', '有效期至', <Expiry visit={visit} until={String(expiration)} />],
     ['Publisher', '发布者', <Owner visit={visit} id={publisher} />],
-    ['Other signers', '其他签名者', <Texts texts={signers.map(showInvisible)} />],
+    ['Other signers', '其他签名者', <Texts texts={signers.map(revealInvisible)} />],
     ['Gas paid', '支付的 gas', <Gas visit={visit} transaction={transaction} />],
     ['RAM', 'RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
     ['Spending limit', '授权限额', <Texts texts={amount_limit.map(limit => limitText(limit, say))} />],

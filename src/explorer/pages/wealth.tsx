@@ -1,10 +1,10 @@
 /** @jsxImportSource @kitajs/html */
 import { getOverview, getWealthList, NOT_CIRCULATING } from '#actions/get-overview.ts'
 import { wealthFile } from '../download/downloads.ts'
-import { formatCount } from '../format/amount.ts'
+import { formatCountedNoun } from '../format/amount.ts'
 import type { Html, Page, Props } from '../page.ts'
 import { Amount, Count, None } from '../part/amount.tsx'
-import { alignNumbers, listPage, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
+import { alignNumbers, createListPage, RANK_COLUMN, rankRows, readGivenPage } from '../part/list.tsx'
 import { Owner } from '../part/name.tsx'
 import { Card, Figures } from '../part/section.tsx'
 import { Concentration, MAX_BANDED, Share } from '../part/share.tsx'
@@ -15,13 +15,13 @@ export const wealthPage: Page = {
   show: async visit => {
     const [{ circulating_supply: supply }, { wealth, total }, { wealth: richest }] = await Promise.all([
       visit.ask(getOverview),
-      visit.ask(getWealthList, pageGiven(visit)),
+      visit.ask(getWealthList, readGivenPage(visit)),
       visit.ask(getWealthList, { page: '1', size: String(MAX_BANDED) }),
     ])
-    return listPage(visit, {
+    return createListPage(visit, {
       title: { en: 'IOST rich list', zh: 'IOST 财富榜' },
       description: {
-        en: `The ${formatCount(total, 'owner')} of IOST by what they have in all: available, voted and frozen.`,
+        en: `The ${formatCountedNoun(total, 'owner')} of IOST by what they have in all: available, voted and frozen.`,
         zh: `全部 ${total} 个 IOST 持有者，按总额（可用、投票与冻结）排列。`,
       },
       lead: {

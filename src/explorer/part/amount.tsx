@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { formatGrouped, formatSigned, isLong, splitNumber } from '../format/amount.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import { formatAge, formatTime, isOld } from '../format/time.ts'
 import { formatPagePath, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
@@ -38,22 +38,22 @@ type DigitsProps = {
 /** A formatted number. The decimals of a large one are less prominent. */
 function Digits({ text, shown, decimals }: DigitsProps): Html {
   const { whole, fraction } = splitNumber(shown)
-  const exact = showInvisible(text)
-  const title = exact === showInvisible(shown) ? undefined : exact
+  const exact = revealInvisible(text)
+  const title = exact === revealInvisible(shown) ? undefined : exact
   const pad = decimals === undefined ? '' : '.'.padEnd(decimals + 1, '0').slice(fraction.length)
   const isMinor = fraction !== '' && isLong(whole)
   if (!isMinor && pad.length < '.0'.length)
     return (
       <data value={text} title={title} safe>
-        {showInvisible(shown)}
+        {revealInvisible(shown)}
       </data>
     )
   return (
     <data value={text} title={title}>
-      <span safe>{showInvisible(isMinor ? whole : shown)}</span>
+      <span safe>{revealInvisible(isMinor ? whole : shown)}</span>
       {isMinor && (
         <span class="minor" safe>
-          {showInvisible(fraction)}
+          {revealInvisible(fraction)}
         </span>
       )}
       {pad !== '' && <span class="pad" data-pad={pad}></span>}
@@ -78,7 +78,7 @@ export const Amount = ({ visit, token, ...count }: AmountProps): Html => (
   <span class={formatGrouped(String(count.value)).length > LONGEST ? 'amount long' : 'amount'}>
     <Count {...count} />{' '}
     <a class="sign" href={toHref(visit, formatPagePath('token', token))}>
-      <bdi safe>{showInvisible(token)}</bdi>
+      <bdi safe>{revealInvisible(token)}</bdi>
     </a>
   </span>
 )

@@ -5,7 +5,7 @@ import { getBalanceHistory } from '#actions/get-balance.ts'
 import { toIso } from '#chain/time.ts'
 import { sumDecimals } from '../format/amount.ts'
 import { nameSteps, type Steps, selectStepsSince } from '../format/period.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import { formatTime } from '../format/time.ts'
 import { formatBalancePath, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
@@ -60,7 +60,7 @@ type BalanceProps = {
 
 /** The balance as a plot, with the exact figures in a collapsed table. */
 export function BalanceOverTime({ visit, history, token, aside = '' }: BalanceProps): Html {
-  const sign = showInvisible(token === 'iost' ? 'IOST' : token)
+  const sign = revealInvisible(token === 'iost' ? 'IOST' : token)
   const title = { en: `Balance over time (${sign})`, zh: `余额走势（${sign}）` }
   return (
     <Card visit={visit} id="balance-over-time" title={title} aside={aside}>

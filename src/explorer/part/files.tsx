@@ -38,7 +38,7 @@ export async function Files({ visit, file, id = '', total, hasRows = total !== 0
       <span safe>{say({ en: 'Download as CSV:', zh: '下载 CSV：' })}</span>{' '}
       {isWhole ? (
         <a href={to(narrowQuery(visit, file))} rel="nofollow" safe>
-          {say(shownRows(total))}
+          {say(describeShownRows(total))}
         </a>
       ) : (
         <span safe>
@@ -61,7 +61,7 @@ export async function Files({ visit, file, id = '', total, hasRows = total !== 0
   )
 }
 
-function shownRows(total: number | null): Text {
+function describeShownRows(total: number | null): Text {
   if (total === null) return { en: 'All matching rows', zh: '符合条件的全部记录' }
   const rows = formatGrouped(String(total))
   return { en: total === 1 ? 'This row' : `These ${rows} rows`, zh: `当前列表（${rows} 条）` }
@@ -94,7 +94,7 @@ function addDays(date: string, days: number): string {
 type UsualPeriod = { readonly name: Text; readonly from: string; readonly to?: string }
 
 /** Last 7 and 30 days, this and last month, this and last year, by the day of the last block. */
-export function usualPeriods({ at }: Pick<Visit, 'at'>): readonly UsualPeriod[] {
+export function listUsualPeriods({ at }: Pick<Visit, 'at'>): readonly UsualPeriod[] {
   const today = formatDate(toDay(at.time))
   const year = Number(today.slice(0, 'yyyy'.length))
   const since = (from: string, name: Text): UsualPeriod => ({ name, from })
@@ -129,7 +129,7 @@ function isWithinFile(rows: number | null): rows is number {
  * of rows before its days, most of which are known from an earlier page.
  */
 export async function findWorkingPeriods(visit: Visit, of: FileOf): Promise<readonly UsualPeriod[]> {
-  const periods = of.file.isOfTime ? usualPeriods(visit) : []
+  const periods = of.file.isOfTime ? listUsualPeriods(visit) : []
   const all = periods.length === 0 ? null : await countRows(visit, of, narrowQuery(visit, of.file, {}))
   if (all === null) return []
   const before = (date: string): Promise<number> => countEarlierRows(visit, of, { date, all })

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { type FormField, PERIOD_FIELDS } from '../format/field.ts'
 import { type DayPeriod, getRecentPeriod, listAdjacentPeriods } from '../format/period.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import { toHref } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
@@ -89,7 +89,7 @@ function FilterField({ visit, field, choices = [], words }: FilterFieldProps): H
       {choices.length !== 0 && (
         <datalist id={`${name}-choices`}>
           {choices.map(choice => (
-            <option safe>{showInvisible(choice)}</option>
+            <option safe>{revealInvisible(choice)}</option>
           ))}
         </datalist>
       )}
@@ -110,7 +110,7 @@ function Choice({ visit, field: { name, label }, choices = [], words }: FilterFi
         </option>
         {all.map(choice => (
           <option value={choice} selected={choice === value} safe>
-            {showInvisible(words?.get(choice) ?? choice)}
+            {revealInvisible(words?.get(choice) ?? choice)}
           </option>
         ))}
       </select>

@@ -163,7 +163,7 @@ type WithdrawableProps = {
 
 /** Withdrawable rewards, and the frozen amount that becomes available next; empty if there is neither. */
 export function Withdrawable({ visit, frozen, assets }: WithdrawableProps): Html {
-  const [rewards, next] = [rewardFacts(visit, assets), listNextDue(visit, frozen)]
+  const [rewards, next] = [listRewardFacts(visit, assets), listNextDueFacts(visit, frozen)]
   const facts = [...rewards, ...next]
   if (facts.length === 0) return ''
   const byProducer = assets?.unclaimed.by_producer ?? []
@@ -185,7 +185,7 @@ function selectTitle(hasRewards: boolean, hasNext: boolean): Text {
     : { en: 'Frozen amounts', zh: '冻结金额' }
 }
 
-function rewardFacts(visit: Visit, assets: AccountAssets | undefined): readonly Fact[] {
+function listRewardFacts(visit: Visit, assets: AccountAssets | undefined): readonly Fact[] {
   if (assets === undefined) return []
   const { voter_rewards: asVoter, producer_reward: asProducer } = assets.iost
   const rewards = [
@@ -208,7 +208,7 @@ const Reward = ({ visit, amount }: Props<{ amount: string | null }>): Html =>
   )
 
 /** The frozen amount that becomes available first, with its time. */
-function listNextDue(visit: Visit, frozen: FrozenList): readonly Fact[] {
+function listNextDueFacts(visit: Visit, frozen: FrozenList): readonly Fact[] {
   const due = selectFirstDue(frozen)
   const [next] = due
   if (next === undefined) return []

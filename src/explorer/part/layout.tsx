@@ -3,7 +3,7 @@ import type { CallParameters } from '#actions/ask.ts'
 import type { ApiAction, Text } from '#actions/define.ts'
 import { LANGUAGE_TAG } from '#actions/request/options.ts'
 import { formatGrouped } from '../format/amount.ts'
-import { shortenName, showInvisible, toOneLine } from '../format/text.ts'
+import { revealInvisible, shortenName, toOneLine } from '../format/text.ts'
 import { formatTime } from '../format/time.ts'
 import { isListItem, LISTS, toHref } from '../links.ts'
 import type { Html, PageContent, Visit } from '../page.ts'
@@ -54,7 +54,7 @@ const LiveSign = ({ frame: { say } }: { readonly frame: Pick<Frame, 'say'> }): H
 )
 
 /** The address of a page for search engines: absolute if the service's own address is known. */
-const lastingHref = (
+const formatCanonicalHref = (
   { origin, isOriginKnown, root, lang }: Pick<Visit, 'origin' | 'isOriginKnown' | 'root' | 'lang'>,
   path: string,
 ): string => (isOriginKnown ? new URL(toHref({ root: './', lang }, path), origin).href : toHref({ root, lang }, path))
@@ -87,7 +87,7 @@ function OpenGraph({ frame, path, title, description }: OpenGraphProps): Html {
       {/* The address must be absolute. Without a height, since the page is the same at every height. */}
       {isOriginKnown && (
         <>
-          <meta property="og:url" content={lastingHref(frame, path)} />
+          <meta property="og:url" content={formatCanonicalHref(frame, path)} />
           <meta property="og:image" content={`${frame.origin}assets/${frame.site.assets.preview}`} />
           <meta property="og:image:width" content={String(SIZE.width)} />
           <meta property="og:image:height" content={String(SIZE.height)} />
@@ -224,7 +224,7 @@ function formatRowRange({ page = '', size = '' }: CallParameters): string {
 function formatGroupName({ action, given }: Group, all: readonly Group[], { say }: Pick<Visit, 'say'>): string {
   const isOne = all.filter(each => each.action === action).length === 1
   const [of = ''] = Object.values(given)
-  return isOne ? say(action.title) : `${say(action.title)} ${shortenName(showInvisible(of))}`
+  return isOne ? say(action.title) : `${say(action.title)} ${shortenName(revealInvisible(of))}`
 }
 
 /** Maximum length of a title and of a description: more than search engines show. */
@@ -246,9 +246,9 @@ export function Layout({ frame, shown }: { readonly frame: Frame; readonly shown
         <>
           <OpenGraph frame={frame} path={path} title={title} description={description} />
           {isMinor && <meta name="robots" content="noindex" />}
-          <link rel="canonical" href={lastingHref(frame, path)} />
+          <link rel="canonical" href={formatCanonicalHref(frame, path)} />
           {(['en', 'zh'] as const).map(lang => (
-            <link rel="alternate" hreflang={LANGUAGE_TAG[lang]} href={lastingHref({ ...frame, lang }, path)} />
+            <link rel="alternate" hreflang={LANGUAGE_TAG[lang]} href={formatCanonicalHref({ ...frame, lang }, path)} />
           ))}
         </>
       }

@@ -2,7 +2,7 @@
 import type { CallParameters } from '#actions/ask.ts'
 import type { Text } from '#actions/define.ts'
 import type { Download } from '../download/file.ts'
-import { countDecimals, formatCount, formatGrouped } from '../format/amount.ts'
+import { countDecimals, formatCountedNoun, formatGrouped } from '../format/amount.ts'
 import { isNarrowed, toHref } from '../links.ts'
 import type { Html, PageContent, Props, Visit } from '../page.ts'
 import { Count, None, Place } from './amount.tsx'
@@ -159,7 +159,7 @@ const BY_LINKS: Text = {
 const PAGE_SIZE = 25
 
 /** The requested page of a list, as parameters of the API. */
-export const pageGiven = ({ query }: Pick<Visit, 'query'>): { readonly page: string; readonly size: string } => ({
+export const readGivenPage = ({ query }: Pick<Visit, 'query'>): { readonly page: string; readonly size: string } => ({
   page: query.get('page') || '1',
   size: String(PAGE_SIZE),
 })
@@ -183,7 +183,11 @@ export function selectPageRows<R>(visit: Pick<Visit, 'query'>, rows: readonly R[
  * its visitors see the end of the list instead of an empty page. undefined: the page exists, or the call is
  * not for the page of the address.
  */
-export function findLastPage(visit: Pick<Visit, 'query'>, given: CallParameters, answer: unknown): number | undefined {
+export function findPageInstead(
+  visit: Pick<Visit, 'query'>,
+  given: CallParameters,
+  answer: unknown,
+): number | undefined {
   const isOfAddress = given['page'] === visit.query.get('page') && given['size'] === String(PAGE_SIZE)
   const total = isOfAddress ? (answer as { readonly total?: unknown } | null)?.total : undefined
   if (typeof total !== 'number') return undefined
@@ -192,7 +196,7 @@ export function findLastPage(visit: Pick<Visit, 'query'>, given: CallParameters,
 }
 
 /** The path of another page of the list, with the other parameters of the address. */
-export function formatListPath({ path, query }: Pick<Visit, 'path' | 'query'>, page: number): string {
+export function formatPageNumberPath({ path, query }: Pick<Visit, 'path' | 'query'>, page: number): string {
   const other = new URLSearchParams(query)
   if (page === 1) other.delete('page')
   else other.set('page', String(page))
@@ -219,7 +223,7 @@ export const RANK_COLUMN: Column<Ranked> = ['Rank', '排名', ({ rank }) => <Pla
 export function Pager({ visit, total }: Props<{ total: number }>): Html {
   const last = countPages(total)
   const page = Math.min(last, parsePageNumber(visit))
-  const to = (number: number): string => toHref(visit, formatListPath(visit, number))
+  const to = (number: number): string => toHref(visit, formatPageNumberPath(visit, number))
   const Step = ({ number, text, rel }: { number: number; text: string; rel?: 'prev' | 'next' }): Html =>
     number < 1 || number > last || number === page ? (
       <span aria-disabled="true" safe>
@@ -275,7 +279,7 @@ function formatRowCount({ page, last, total }: Readonly<Record<'page' | 'last' |
   const rows = formatGrouped(String(total))
   const [at, of] = [formatGrouped(String(page)), formatGrouped(String(last))]
   const pages = last === 1 ? { en: '', zh: '' } : { en: `Page ${at} of ${of} · `, zh: `第 ${at} / ${of} 页 · ` }
-  return { en: `${pages.en}${formatCount(total, 'row')}`, zh: `${pages.zh}共 ${rows} 条` }
+  return { en: `${pages.en}${formatCountedNoun(total, 'row')}`, zh: `${pages.zh}共 ${rows} 条` }
 }
 
 type ListProps<R> = Omit<RowsProps<R>, 'visit'> & {
@@ -315,7 +319,7 @@ type ListPage<R> = Omit<ListProps<R>, 'visit'> & {
 }
 
 /** A page with one list. Search engines may index only its first page. */
-export const listPage = <R,>(
+export const createListPage = <R,>(
   visit: Visit,
   { title, lead, description = title, above = '', ...list }: ListPage<R>,
 ): PageContent => ({

@@ -2,7 +2,7 @@
 import type { Text } from '#actions/define.ts'
 import type { MatchFact, SearchMatch } from '../find/search.ts'
 import { getMatchKind } from '../format/state.ts'
-import { showInvisible } from '../format/text.ts'
+import { revealInvisible } from '../format/text.ts'
 import { formatTime } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
@@ -79,7 +79,7 @@ export function MatchRows({ visit, matches, facts = [] }: MatchRowsProps): Html 
           '名称',
           ({ type, id }) => <Name visit={visit} kind={getMatchKind(type).kind} id={id} isWhole isExplained />,
         ],
-        ['Kind', '类型', ({ type }) => <span safe>{showInvisible(say(getMatchKind(type)))}</span>, 'end'],
+        ['Kind', '类型', ({ type }) => <span safe>{revealInvisible(say(getMatchKind(type)))}</span>, 'end'],
         rows.some(({ fact }) => fact !== undefined) && [
           'In brief',
           '概况',

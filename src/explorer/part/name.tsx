@@ -2,8 +2,8 @@
 import { encode } from 'uqr'
 import type { Text } from '#actions/define.ts'
 import { isAccountName, isContractId, isPossibleName } from '#chain/names.ts'
-import { findKnownName } from '../find/labels.ts'
-import { cut, shortenName, showInvisible } from '../format/text.ts'
+import { findLabel } from '../find/labels.ts'
+import { cut, revealInvisible, shortenName } from '../format/text.ts'
 import { formatNftPath, formatPagePath, type PageKind, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { None, When } from './amount.tsx'
@@ -41,7 +41,7 @@ const LABELLED: ReadonlySet<PageKind> = new Set(['account', 'contract', 'produce
 const CODED: ReadonlySet<PageKind> = new Set(['tx', 'block', 'contract'])
 
 function Linked({ visit, kind, id, isWhole = false }: NameProps): Html {
-  const name = showInvisible(String(id))
+  const name = revealInvisible(String(id))
   const shown = isWhole ? name : shortenName(name)
   return (
     <a
@@ -100,10 +100,10 @@ type UnlinkedProps = Pick<NameProps, 'visit'> & {
  * letter of another script, so it has a label.
  */
 function Unlinked({ visit, id, isNo }: UnlinkedProps): Html {
-  const shown = shortenName(showInvisible(id))
+  const shown = shortenName(revealInvisible(id))
   return (
     <>
-      <span class="name" title={shown === showInvisible(id) ? undefined : cut(id, MAX_TITLE)}>
+      <span class="name" title={shown === revealInvisible(id) ? undefined : cut(id, MAX_TITLE)}>
         <bdi safe>{shown}</bdi>
       </span>{' '}
       <small class="label" safe>
@@ -120,14 +120,14 @@ type LabelProps = {
 }
 
 export function Label({ visit, id, isExplained = true }: LabelProps): Html {
-  const known = findKnownName(visit, id)
+  const known = findLabel(visit, id)
   return known === undefined || !(isExplained || known.by === 'operator') ? (
     ''
   ) : (
     <>
       {' '}
       <small class={known.by === 'operator' ? 'label given' : 'label'}>
-        <bdi safe>{showInvisible(known.label[visit.lang])}</bdi>
+        <bdi safe>{revealInvisible(known.label[visit.lang])}</bdi>
       </small>
     </>
   )
@@ -138,7 +138,7 @@ const LONG = 24
 
 export const Copied = ({ visit, text }: Props<{ text: string }>): Html => (
   <span class={isAccountName(text) ? 'copied' : text.length > LONG ? 'copied code long-name' : 'copied code'}>
-    <bdi safe>{showInvisible(text)}</bdi>
+    <bdi safe>{revealInvisible(text)}</bdi>
     <button type="button" class="copy" data-copy={text}>
       <span class="sr" safe>
         {visit.say({ en: 'Copy', zh: '复制' })}
@@ -159,7 +159,7 @@ type NftNameProps = {
  */
 export const NftName = ({ visit, collection, id }: NftNameProps): Html => (
   <a class="name nft" href={toHref(visit, formatNftPath(collection, id))}>
-    <bdi safe>{`#${shortenName(showInvisible(id))}`}</bdi>
+    <bdi safe>{`#${shortenName(revealInvisible(id))}`}</bdi>
   </a>
 )
 
@@ -192,7 +192,7 @@ type HeadingProps = {
 export const Heading = ({ visit, kind, id = '', alias = '' }: HeadingProps): Html => (
   <h1>
     <small safe>{kind}</small>
-    {alias === '' ? <Copied visit={visit} text={id} /> : <bdi safe>{showInvisible(alias)}</bdi>}
+    {alias === '' ? <Copied visit={visit} text={id} /> : <bdi safe>{revealInvisible(alias)}</bdi>}
     <Label visit={visit} id={id} />
   </h1>
 )

@@ -2,7 +2,7 @@
 
 import type { Text } from '#actions/define.ts'
 import type { Step } from '#actions/request/range.ts'
-import { formatCount, formatGrouped, formatSigned } from '../format/amount.ts'
+import { formatCountedNoun, formatGrouped, formatSigned } from '../format/amount.ts'
 import {
   type Axis,
   computeLevelExtent,
@@ -195,7 +195,7 @@ export function ChangePlot(props: PlotProps): Html {
     return (
       <Note
         visit={visit}
-        text={{ en: `No change in ${formatCount(series.length, 'day')}.`, zh: `${series.length} 天内没有变化。` }}
+        text={{ en: `No change in ${formatCountedNoun(series.length, 'day')}.`, zh: `${series.length} 天内没有变化。` }}
       />
     )
   const between = gain === '' || loss === '' ? '' : ' · '

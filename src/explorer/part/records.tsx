@@ -10,13 +10,13 @@ import {
   type RecordRow,
   WAYS,
 } from '../format/record.ts'
-import { actionText, cut, shortenName, showInvisible } from '../format/text.ts'
+import { actionText, cut, revealInvisible, shortenName } from '../format/text.ts'
 import { formatIso, formatTime, isNanoseconds } from '../format/time.ts'
 import { toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None } from './amount.tsx'
 import { Files } from './files.tsx'
-import { Pager, pageGiven, Rows } from './list.tsx'
+import { Pager, Rows, readGivenPage } from './list.tsx'
 import { Name, Owner } from './name.tsx'
 import { Failed, Nft } from './transactions.tsx'
 
@@ -55,7 +55,7 @@ const RecordRows = ({ visit, rows, owner, live, isSearching = false }: RecordRow
 const Party = ({ visit, id, owner }: Props<{ id: string; owner: string | undefined }>): Html =>
   id !== '' && id === owner ? (
     <span class="name own">
-      <bdi safe>{shortenName(showInvisible(id))}</bdi>
+      <bdi safe>{shortenName(revealInvisible(id))}</bdi>
     </span>
   ) : (
     <Owner visit={visit} id={id} />
@@ -151,7 +151,7 @@ type Listed = {
 /** The requested part of a list of records, as parameters of the API. */
 export function readGivenPart(visit: Pick<Visit, 'query'>): CallParameters {
   const after = visit.query.get('after') ?? ''
-  const { page, size } = pageGiven(visit)
+  const { page, size } = readGivenPage(visit)
   return after === '' ? { page, size } : { size, after }
 }
 

@@ -3,7 +3,7 @@ import { escapeHtml } from '@kitajs/html'
 import type { Text } from '#actions/define.ts'
 import { Exact } from '#chain/json.ts'
 import { highlight, type Piece } from '../format/highlight.ts'
-import { cut, cutText, showInvisible } from '../format/text.ts'
+import { cut, cutText, revealInvisible } from '../format/text.ts'
 import { toHref } from '../links.ts'
 import type { Html, PageContent, Visit } from '../page.ts'
 import { Fold } from './section.tsx'
@@ -49,7 +49,7 @@ export function Folded({ visit, id, title, text, most = MAX_FOLDED, show = Plain
   const { text: shown, isWhole } = cutText(text, most)
   return (
     <Fold visit={visit} id={id} title={title}>
-      {show(`${showInvisible(shown)}${isWhole ? '' : '…'}`) as 'safe'}
+      {show(`${revealInvisible(shown)}${isWhole ? '' : '…'}`) as 'safe'}
       {!isWhole && (
         <p class="none">
           <span safe>
@@ -95,7 +95,7 @@ export function ChainText({ visit, text, isProse = false, whole }: ChainTextProp
   if (short.isWhole)
     return (
       <bdi class={style} safe>
-        {showInvisible(text)}
+        {revealInvisible(text)}
       </bdi>
     )
   const long = cutText(text, MAX_OPENED)
@@ -103,12 +103,12 @@ export function ChainText({ visit, text, isProse = false, whole }: ChainTextProp
     <details class="long">
       <summary>
         <bdi class={style} safe>
-          {`${showInvisible(short.text)}…`}
+          {`${revealInvisible(short.text)}…`}
         </bdi>{' '}
         <small safe>{visit.say({ en: `${text.length} characters`, zh: `共 ${text.length} 个字符` })}</small>
       </summary>
       <pre class="chain" safe>
-        {long.isWhole ? showInvisible(text) : `${showInvisible(long.text)}…`}
+        {long.isWhole ? revealInvisible(text) : `${revealInvisible(long.text)}…`}
       </pre>
       {!long.isWhole && whole !== undefined && <AllOfIt visit={visit} href={whole} />}
     </details>

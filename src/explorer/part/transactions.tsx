@@ -6,7 +6,7 @@ import type { getTransactionList } from '#actions/get-transaction.ts'
 import { countOwnTransactions } from '../format/amount.ts'
 import { describeOutcome } from '../format/outcome.ts'
 import type { TransactionMovement } from '../format/record.ts'
-import { actionText, showInvisible } from '../format/text.ts'
+import { actionText, revealInvisible } from '../format/text.ts'
 import { formatIso } from '../format/time.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None, Place, Until } from './amount.tsx'
@@ -18,8 +18,8 @@ type OutcomeProps = { readonly visit: Pick<Visit, 'say'>; readonly code: string 
 
 /** Whether a transaction succeeded, in words. */
 export const Outcome = ({ visit, code }: OutcomeProps): Html => (
-  <span class={code === 'SUCCESS' ? 'badge good' : 'badge bad'} title={showInvisible(code)} safe>
-    {showInvisible(visit.say(describeOutcome(code)))}
+  <span class={code === 'SUCCESS' ? 'badge good' : 'badge bad'} title={revealInvisible(code)} safe>
+    {revealInvisible(visit.say(describeOutcome(code)))}
   </span>
 )
 

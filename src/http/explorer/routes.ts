@@ -143,7 +143,7 @@ const createDownloadForm =
   (file: Download, request: FileRequest): ExportForm =>
   opened => {
     // A file that is truncated would look complete.
-    if (opened.total !== undefined && opened.total > MAX_ROWS) throw beyond(opened.total, file, request)
+    if (opened.total !== undefined && opened.total > MAX_ROWS) throw createTooLongFailure(opened.total, file, request)
     const { heads, cellsOf } = file.table(request)
     let sent = 0
     return {
@@ -157,14 +157,14 @@ const createDownloadForm =
           sent += rows.rows.length
           // The number of searched rows is known only while they are found. The client notices that the file
           // is incomplete.
-          if (sent > MAX_ROWS) throw beyond(undefined, file, request)
+          if (sent > MAX_ROWS) throw createTooLongFailure(undefined, file, request)
           return cellsOf(rows, before).map(csvLine)
         },
       }),
     }
   }
 
-function beyond(total: number | undefined, file: Download, request: FileRequest): Failure {
+function createTooLongFailure(total: number | undefined, file: Download, request: FileRequest): Failure {
   const { module, action } = file.action
   const call = `api/${module}/${action}?${new URLSearchParams({ ...file.paramsOf(request), format: 'csv' })}`
   const shorter = file.isOfTime

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type ApiAction, formatActionName } from '#actions/define.ts'
-import { listParametersWithoutFeed } from '#actions/feed/feed.ts'
+import { listParametersRefusedByFeeds } from '#actions/feed/feed.ts'
 import { ID_PATTERN, LAST_ROW_PATTERN } from '#actions/feed/message.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES, type Options } from '#actions/request/options.ts'
 import { listParameters, MAX_DIGITS, type Parameter } from '#actions/request/query.ts'
@@ -216,7 +216,7 @@ export function actionOperation(action: ApiAction, described: Described): Json {
     'x-description-zh': action.summary.zh,
     parameters: [
       ...listParameters(action.params)
-        .filter(({ name }) => !listLeftOut(form, action).includes(name))
+        .filter(({ name }) => !listOmittedParameters(form, action).includes(name))
         .map(parameter => describeOwnParameter(parameter, new Map(Object.entries(example)))),
       ...formParameters(described),
       ...(form.export === FEED_FORMAT ? [LAST_EVENT_ID, LAST_EVENT_ID_IN_QUERY] : []),
@@ -233,9 +233,9 @@ export function actionOperation(action: ApiAction, described: Described): Json {
  * The parameters that a form has not. A whole list has no pages and only irreversible rows. A feed has no
  * pages, no end, one order and no steps. Only CSV has columns to choose.
  */
-function listLeftOut({ export: exported }: Form, action: ApiAction): readonly string[] {
+function listOmittedParameters({ export: exported }: Form, action: ApiAction): readonly string[] {
   if (exported === undefined) return ['csv']
-  if (exported === FEED_FORMAT) return listParametersWithoutFeed(action)
+  if (exported === FEED_FORMAT) return listParametersRefusedByFeeds(action)
   return ['page', 'size', 'head', ...(exported === 'csv' ? [] : ['csv'])]
 }
 
@@ -328,12 +328,12 @@ function rowSchema(action: ApiAction, form: Form): Json {
   if (!isWhole) return row
   const columns = findColumns(getResultSchema(action, form), action.list ?? '')
   const { anyOf } = row as { readonly anyOf?: readonly Json[] }
-  if (anyOf === undefined) return removeHeadFields(row, columns)
-  return { ...row, anyOf: anyOf.map((each, at) => (at === 0 ? removeHeadFields(each, columns) : each)) }
+  if (anyOf === undefined) return toWholeListRow(row, columns)
+  return { ...row, anyOf: anyOf.map((each, at) => (at === 0 ? toWholeListRow(each, columns) : each)) }
 }
 
 /** A row of a whole list has no field that requires `head=1`, and its number if the list has numbers and no search. */
-function removeHeadFields(row: Json, columns: Columns | undefined): Json {
+function toWholeListRow(row: Json, columns: Columns | undefined): Json {
   if (columns === undefined) return row
   const { properties, required } = row as { readonly properties: Json; readonly required: readonly string[] }
   const { usual, searched } = columns

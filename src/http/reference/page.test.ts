@@ -161,7 +161,7 @@ test('html: inserted values are escaped, HTML is not', () => {
   )
 })
 
-test('breakable: a line may break after dots and slashes, never within a name', () => {
+test('allowBreaks: a line may break after dots and slashes, never within a name', () => {
   expect(allowBreaks('a[].b_c.{}.d').text).toBe('a[].<wbr>b_c.<wbr>{}.<wbr>d')
   expect(allowBreaks('/api/x?a=1&b=<2>').text).toBe('/<wbr>api/<wbr>x?<wbr>a=1&amp;<wbr>b=&lt;2&gt;')
 })

@@ -6,7 +6,7 @@ import { nothingLoaded } from '#store/failures.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import { type Cell, FILE_DAMAGED, openReader, type SqliteConnection } from './connection.ts'
 import { checkFingerprint, getPublished } from './meta.ts'
-import { columnList, formatCellId, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
+import { columnList, keyCells, keyCondition, keyList, perTable, toDoc, toDocumentId } from './rows.ts'
 import { inspect } from './schema.ts'
 import { getTable, quoteIdentifier, ROW, type SqlTable } from './tables.ts'
 import { getById } from './view.ts'
@@ -64,7 +64,7 @@ const scan = async function* <I extends AnyIndex>(
 /** Throws 'damaged' for a key that no document can have. */
 function requireRowId(name: string, table: SqlTable, key: readonly Cell[]): string {
   try {
-    return formatCellId(table, key)
+    return toDocumentId(table, key)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     const message = `${name}: table ${table.name} has a row with the key ${key.join(', ')}.`

@@ -9,7 +9,7 @@ import { yieldEventLoop } from '#time/clock.ts'
 import { UNDO_LIMITS } from '../batch.ts'
 import type { Cell, SqliteConnection } from './connection.ts'
 import { getPublished, parsePublished, putPublished } from './meta.ts'
-import { columnList, formatCellId, keyCells, keyCondition, keyList, parsePlaces, perTable, toRow } from './rows.ts'
+import { columnList, keyCells, keyCondition, keyList, parsePlaces, perTable, toDocumentId, toRow } from './rows.ts'
 import { getTable, quoteIdentifier, ROW, requireIndex, type SqlTable } from './tables.ts'
 
 /** Documents that are written together: some 5 ms, after which other requests of the process get a turn. */
@@ -162,7 +162,7 @@ export function deleteHistory(connection: SqliteConnection, height: number): voi
     const position = [height + 1, 0, 0].slice(0, table.position.length) as Parameters<typeof formatId>
     const [first = null] = keyCells(table, formatId(...position)) ?? []
     const sql = `SELECT ${keyList(table)} FROM ${quoteIdentifier(table.name)} WHERE ${quoteIdentifier(column)} >= ?`
-    for (const key of connection.rows(sql, first)) removeDocument(connection, index, formatCellId(table, key))
+    for (const key of connection.rows(sql, first)) removeDocument(connection, index, toDocumentId(table, key))
   }
 }
 

@@ -77,7 +77,7 @@ export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '')
 
 /** Runs `work`; errors of SQLite are thrown as Failure. */
-export function guardSqlite<T>(name: string, work: () => T): T {
+export function mapSqliteErrors<T>(name: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -86,7 +86,7 @@ export function guardSqlite<T>(name: string, work: () => T): T {
 }
 
 /** The result of `work`; undefined if it fails because of damage. */
-export function skipDamaged<T>(work: () => T): T | undefined {
+export function undefinedIfDamaged<T>(work: () => T): T | undefined {
   try {
     return work()
   } catch (error) {
@@ -152,7 +152,7 @@ function findStats(path: string, name: string) {
 
 /** Opens for reading; undefined: no file. Creates nothing. `name` appears in messages. */
 export const openReader = (path: string, name: string): SqliteConnection | undefined =>
-  guardSqlite(name, () => {
+  mapSqliteErrors(name, () => {
     if (!fileExists(path, name)) return undefined
     return configure(connect(path, name, new Database(path, { readonly: true, safeIntegers: true })), db => {
       // KiB. Further pages are in the system's cache anyway.
@@ -162,11 +162,11 @@ export const openReader = (path: string, name: string): SqliteConnection | undef
 
 /** Opens for writing; undefined: no file. */
 export const openWriter = (path: string, name: string): SqliteConnection | undefined =>
-  guardSqlite(name, () => (fileExists(path, name) ? openOrCreate(path, name) : undefined))
+  mapSqliteErrors(name, () => (fileExists(path, name) ? openOrCreate(path, name) : undefined))
 
 /** Opens for writing; creates an empty file if there is none. Changes nothing in an existing file. */
 export const openOrCreate = (path: string, name: string): SqliteConnection =>
-  guardSqlite(name, () => {
+  mapSqliteErrors(name, () => {
     if (!fileExists(path, name)) createFile(path)
     return configure(connect(path, name, new Database(path, { readwrite: true, safeIntegers: true })), db => {
       // After a kill, another process may be reading the log into the file; all later statements handle that themselves.

@@ -8,7 +8,7 @@ import {
   parseNameAndNote,
   type StoredKey,
 } from '#store/keys-port.ts'
-import { type Cell, openReader, openWriter, type SqliteConnection, skipDamaged } from './connection.ts'
+import { type Cell, openReader, openWriter, type SqliteConnection, undefinedIfDamaged } from './connection.ts'
 import { getMeta, putMeta, runTransaction } from './meta.ts'
 import type { Readers } from './readers.ts'
 import { inspect } from './schema.ts'
@@ -50,7 +50,7 @@ function salvageRows(connection: SqliteConnection) {
   const table = `SELECT ${COLUMNS} FROM "keys"`
   /** Rows from an id on; undefined: damaged. */
   const readFrom = (id: string, operator: '>' | '>=', limit: number): readonly Cell[][] | undefined =>
-    skipDamaged(() => connection.rows(`${table} WHERE "id" ${operator} ? ORDER BY "id" LIMIT ${limit}`, id))
+    undefinedIfDamaged(() => connection.rows(`${table} WHERE "id" ${operator} ? ORDER BY "id" LIMIT ${limit}`, id))
   /**
    * The first rows behind a damaged page; undefined: there are none. The row between two leaves is in a page above them,
    * and a search from below leads to the damaged leaf, so that row is found from the other side.
@@ -61,7 +61,7 @@ function salvageRows(connection: SqliteConnection) {
     const [first] = begin === undefined ? [] : (readFrom(formatKeyId(begin), '>=', 1) ?? [])
     if (first === undefined) return undefined
     const last = `${table} WHERE "id" < ? ORDER BY "id" DESC LIMIT 1`
-    const between = skipDamaged(() => connection.rows(last, String(first[0]))) ?? []
+    const between = undefinedIfDamaged(() => connection.rows(last, String(first[0]))) ?? []
     return [...between.filter(([id]) => String(id) > at), first]
   }
   const rows: (readonly Cell[])[] = []

@@ -2,10 +2,10 @@ import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createFile, createFolder, giveToFolder } from '#store/own-files.ts'
-import { guardSqlite, isBusy } from './connection.ts'
+import { isBusy, mapSqliteErrors } from './connection.ts'
 
 /** Gives the lock back. With `remove` its file goes as well, where no store is beside it. */
-type Unlock = (how?: { readonly remove?: boolean }) => void
+export type Unlock = (how?: { readonly remove?: boolean }) => void
 
 /**
  * The right to write, for one loader on this machine: an exclusive file lock of the system on a file beside
@@ -13,7 +13,7 @@ type Unlock = (how?: { readonly remove?: boolean }) => void
  * process has it. The file is empty, and remains beside a store.
  */
 export const acquireLock = (path: string, name: string): Unlock | undefined =>
-  guardSqlite(name, () => {
+  mapSqliteErrors(name, () => {
     const file = `${path}.lock`
     for (;;) {
       const lock = lockFile(file)

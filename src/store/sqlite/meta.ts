@@ -29,7 +29,7 @@ export function putMeta(connection: SqliteConnection, key: MetaKey, value: strin
 export function getPublished(connection: SqliteConnection, database?: Database): Published | undefined {
   const text = getMeta(connection, 'published', database)
   return text === undefined
-    ? requireRecord(connection, 'published', database)
+    ? refuseLostRecord(connection, 'published', database)
     : (parsePublished(text) ?? unreadable('published'))
 }
 export const putPublished = (connection: SqliteConnection, published: Published): void =>
@@ -47,7 +47,7 @@ function unreadable(key: MetaKey): never {
 }
 
 /** Without blocks there never was a record; with blocks it was lost. */
-function requireRecord(connection: SqliteConnection, key: MetaKey, database: Database = 'main'): undefined {
+function refuseLostRecord(connection: SqliteConnection, key: MetaKey, database: Database = 'main'): undefined {
   const { name } = getTable(blocks)
   const isThere = connection.row(`SELECT 1 FROM ${database}.sqlite_schema WHERE "type" = 'table' AND "name" = ?`, name)
   if (
@@ -69,7 +69,7 @@ export const putUnderRepair = (connection: SqliteConnection, isUnderRepair: bool
 export function getIdentity(connection: SqliteConnection, database?: Database): Identity | undefined {
   const text = getMeta(connection, 'identity', database)
   return text === undefined
-    ? requireRecord(connection, 'identity', database)
+    ? refuseLostRecord(connection, 'identity', database)
     : (parseIdentity(tryParseJson(text)) ?? unreadable('identity'))
 }
 

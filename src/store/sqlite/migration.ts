@@ -4,7 +4,7 @@ import { Failure } from '#failure/failure.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import { derivationReasons } from '#store/identity.ts'
 import type { MigrationPlan, MigrationPort, ReadPort, Store } from '#store/port.ts'
-import { guardSqlite, openReader, openWriter, type SqliteConnection } from './connection.ts'
+import { mapSqliteErrors, openReader, openWriter, type SqliteConnection } from './connection.ts'
 import { acquireLock } from './lock.ts'
 import { getIdentity, getPublished, putFingerprint, putIdentity, putPublished, runTransaction } from './meta.ts'
 import { findSchemaDifferences, inspect } from './schema.ts'
@@ -79,7 +79,7 @@ type Parts = {
 export function createSqliteMigration({ path, name, source, open }: Parts): MigrationPort<Store> {
   const besidePath = `${path}.migrating`
   const plan = (): MigrationPlan =>
-    readFormerFile(path, name, connection => ({
+    readStoreFile(path, name, connection => ({
       ...planFileMigration(connection),
       leftovers: existsSync(besidePath) ? [basename(besidePath)] : [],
     }))
@@ -87,7 +87,7 @@ export function createSqliteMigration({ path, name, source, open }: Parts): Migr
     source,
     plan: async () => plan(),
     beside: async () => {
-      const identity = readFormerFile(path, name, getIdentity)
+      const identity = readStoreFile(path, name, getIdentity)
       if (existsSync(besidePath) && !isUsable(besidePath, name, identity?.genesis)) remove(besidePath)
       return open(besidePath)
     },
@@ -98,7 +98,7 @@ export function createSqliteMigration({ path, name, source, open }: Parts): Migr
       try {
         unlock = acquireLock(path, name) ?? refuseSecond(connection, name)
         await catchUp(getPublished(connection)?.height ?? -1)
-        guardSqlite(name, () => connection.statement('ATTACH ? AS beside').run(besidePath))
+        mapSqliteErrors(name, () => connection.statement('ATTACH ? AS beside').run(besidePath))
         await runTransaction(connection, name, () => replaceTables(connection))
       } finally {
         connection.close()
@@ -118,7 +118,7 @@ export function createSqliteMigration({ path, name, source, open }: Parts): Migr
 const nothing = (name: string): Failure =>
   new Failure('conflict', `${name}: there is nothing to migrate.`, { help: "Run: 'iostlens indices create'." })
 
-function readFormerFile<T>(path: string, name: string, work: (connection: SqliteConnection) => T): T {
+function readStoreFile<T>(path: string, name: string, work: (connection: SqliteConnection) => T): T {
   using connection = openReader(path, name)
   if (connection === undefined || inspect(connection, name) === 'empty') throw nothing(name)
   return work(connection)
@@ -136,7 +136,7 @@ function planFileMigration(connection: SqliteConnection): Pick<MigrationPlan, 'w
 /** Whether a migration of this version, for the same chain, began the file beside. */
 function isUsable(path: string, name: string, genesis: string | undefined): boolean {
   try {
-    return readFormerFile(path, name, connection => {
+    return readStoreFile(path, name, connection => {
       const identity = getIdentity(connection)
       return planFileMigration(connection).way === 'none' && (identity === undefined || identity.genesis === genesis)
     })

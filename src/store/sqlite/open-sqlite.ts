@@ -19,7 +19,7 @@ import {
 import { openAudit } from './audit.ts'
 import { copyStore } from './backup.ts'
 import { findUndoHeight } from './commit.ts'
-import { openOrCreate, openReader, openWriter, type SqliteConnection, skipDamaged } from './connection.ts'
+import { openOrCreate, openReader, openWriter, type SqliteConnection, undefinedIfDamaged } from './connection.ts'
 import { createKeyStore } from './keys.ts'
 import { acquireLock } from './lock.ts'
 import {
@@ -180,7 +180,7 @@ async function restoreRecord(path: string, name: string): Promise<RestoreOutcome
   if (connection === undefined || inspect(connection, name) === 'empty') return 'whole'
   const isLost = (read: (from: SqliteConnection) => unknown): boolean =>
     // A record that was never written is undefined, but not lost.
-    skipDamaged(() => [read(connection)]) === undefined
+    undefinedIfDamaged(() => [read(connection)]) === undefined
   const lost = { identity: isLost(getIdentity), published: isLost(getPublished) }
   if (!lost.identity && !lost.published) return 'whole'
   const unlock = acquireLock(path, name) ?? refuseSecond(connection, name)

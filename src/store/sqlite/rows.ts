@@ -8,13 +8,13 @@ import { packText, unpackText } from './packed/text.ts'
 import {
   type DocFields,
   findWordNumber,
-  formatHashes,
-  hashOfBytes,
   isHashes,
   packDigits,
   packHash,
   packHashes,
   unpackDigits,
+  unpackHash,
+  unpackHashes,
   WORDS,
 } from './packed/values.ts'
 import { POSITION, quoteIdentifier, type SqlColumn, type SqlTable } from './tables.ts'
@@ -88,7 +88,7 @@ export function parsePlaces(bytes: Uint8Array): readonly bigint[] {
 
 const FROM_BYTES: Readonly<Partial<Record<FieldKind, (bytes: Uint8Array) => unknown>>> = {
   places: bytes => (bytes.length % PLACE_BYTES === 0 ? parsePlaces(bytes) : undefined),
-  hash: hashOfBytes,
+  hash: unpackHash,
   packed: unpackText,
   digits: unpackDigits,
 }
@@ -136,7 +136,7 @@ export function toDoc(table: SqlTable, cells: readonly Cell[]): object {
 function deferHashes(doc: Record<string, unknown>, name: string, bytes: Uint8Array): void {
   const shared = { enumerable: true, configurable: true }
   const get = (): string => {
-    const value = formatHashes(bytes)
+    const value = unpackHashes(bytes)
     Object.defineProperty(doc, name, { ...shared, writable: true, value })
     return value
   }
@@ -218,7 +218,7 @@ export function keyCells(table: SqlTable, id: string): Cell[] | undefined {
   return isNumbered(table) ? [toRowNumber(position)] : position.map(BigInt)
 }
 
-export const formatCellId = (table: SqlTable, cells: readonly Cell[]): string =>
+export const toDocumentId = (table: SqlTable, cells: readonly Cell[]): string =>
   table.position.length === 0
     ? String(cells[0])
     : formatId(...(isNumbered(table) ? toPosition(table, cells[0] as bigint) : (cells.map(Number) as Position)))

@@ -10,7 +10,7 @@ import { isCount, toMembers } from '#store/published.ts'
 import type { FormerDocument, FormerState, StateDocument, StateFile, StateMark } from '#store/state-port.ts'
 import { yieldEventLoop } from '#time/clock.ts'
 import { clearUndo, createUndo, keepUndo, revertLast, upsert } from './commit.ts'
-import { guardSqlite, isDamage, openOrCreate, type SqliteConnection, skipDamaged } from './connection.ts'
+import { isDamage, mapSqliteErrors, openOrCreate, type SqliteConnection, undefinedIfDamaged } from './connection.ts'
 import { acquireLock } from './lock.ts'
 import { getMeta, putMeta, runTransaction } from './meta.ts'
 import {
@@ -69,7 +69,7 @@ export function openStateFile(path: string): StateFile {
 
 /** The file, emptied if it is damaged or of another version. */
 function openUsable(path: string, name: string): SqliteConnection {
-  const usable = skipDamaged(() => openCurrent(path, name))
+  const usable = undefinedIfDamaged(() => openCurrent(path, name))
   if (usable !== undefined) return usable
   removeFiles(path)
   const empty = openNamed(path, name)
@@ -142,7 +142,7 @@ function createStateFile({ path, name, connection, unlock }: Parts): StateFile {
   }
   const read = <T>(work: (reader: SqliteConnection) => T): T => {
     try {
-      return guardSqlite(name, () => work(connection))
+      return mapSqliteErrors(name, () => work(connection))
     } catch (error) {
       throw noteDamage(error)
     }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { createFolder } from '#store/own-files.ts'
-import { guardSqlite, openOrCreate, type SqliteConnection } from './connection.ts'
+import { mapSqliteErrors, openOrCreate, type SqliteConnection } from './connection.ts'
 
 /** The file with the counts of a store's keys. It is a separate file, so that counting waits for no loader. */
 export function getUsagePath(store: string): string {
@@ -33,9 +33,11 @@ export function openSqliteUsage(path: string, beside?: string): Usage {
   }
   return {
     add: async (day, counts, at) =>
-      guardSqlite(name, () => (counts.size > 0 || isThere(path) ? addUsage(open(), { day, counts, at }) : new Map())),
+      mapSqliteErrors(name, () =>
+        counts.size > 0 || isThere(path) ? addUsage(open(), { day, counts, at }) : new Map(),
+      ),
     since: async day =>
-      guardSqlite(name, () => {
+      mapSqliteErrors(name, () => {
         if (!isThere(path)) return []
         return open()
           .rows('SELECT "day", "key", "count", "last" FROM "usage" WHERE "day" >= ?', BigInt(day))

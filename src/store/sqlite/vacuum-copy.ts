@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { createFile } from '#store/own-files.ts'
-import { guardSqlite, openReader } from './connection.ts'
+import { mapSqliteErrors, openReader } from './connection.ts'
 import { getPublished } from './meta.ts'
 
 export type Pages = { readonly path: string; readonly name: string; readonly partial: string }
@@ -10,7 +10,7 @@ export function vacuumInto({ path, name, partial }: Pages): number {
   using source = openReader(path, name)
   if (source === undefined) throw new Failure('unavailable', `${name} is gone.`)
   // sqlite.org/lang_vacuum.html: one transaction, and the copy has no free pages.
-  guardSqlite(`Copying ${name} to ${partial}`, () => {
+  mapSqliteErrors(`Copying ${name} to ${partial}`, () => {
     createFile(partial)
     source.statement('VACUUM INTO ?').run(partial)
   })

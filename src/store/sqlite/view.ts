@@ -19,10 +19,10 @@ import {
 import { type BoundedCache, boundedCache, countDocCharacters } from '#store/bounded-cache.ts'
 import { missingData } from '#store/failures.ts'
 import type { Moment, Published, View } from '#store/port.ts'
-import { findPageRange, type Ranking, type RankingRows, requireRanking } from '#store/ranking.ts'
+import { planPage, type Ranking, type RankingRows, requireRanking } from '#store/ranking.ts'
 import type { StateReader } from '#store/state-port.ts'
 import { yieldEventLoop } from '#time/clock.ts'
-import { type SqliteConnection, skipDamaged } from './connection.ts'
+import { type SqliteConnection, undefinedIfDamaged } from './connection.ts'
 import { getPublished, isUnderRepair } from './meta.ts'
 import { WORDS } from './packed/values.ts'
 import { columnList, formerRow, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
@@ -360,7 +360,7 @@ function readDocument(
   id: string,
 ): object | undefined {
   // A damaged document counts as absent for this reader alone, so it is not cached.
-  if (isDamaged) return skipDamaged(() => getById(connection, index, id))
+  if (isDamaged) return undefinedIfDamaged(() => getById(connection, index, id))
   const key = index.kind === 'history' ? undefined : `${index.name}/${id}`
   const known = key === undefined ? undefined : docs.get(key)
   if (known !== undefined) return known.value
@@ -397,7 +397,7 @@ export function createSqliteView(
       read(() => selectNamedRows(connection, index, { text, limit }) as readonly DocOf<I>[]),
     page: async (index, order, options) => {
       const ranking = requireRanking({ index, order, group: options.group })
-      const rows = await findPageRange({ segments: ids => view.getMany(segments, ids) }, ranking, options)
+      const rows = await planPage({ segments: ids => view.getMany(segments, ids) }, ranking, options)
       return read(() => (rows === undefined ? [] : rankedRows(connection, ranking, rows)))
     },
     records: (list, first, last) => read(() => selectListRecords(connection, list, { first, last })),

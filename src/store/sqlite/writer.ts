@@ -17,8 +17,8 @@ import {
   takeBack,
   writeBatch,
 } from './commit.ts'
-import { openReader, openWriter, type SqliteConnection } from './connection.ts'
-import { acquireLock } from './lock.ts'
+import { mapSqliteErrors, openReader, openWriter, type SqliteConnection } from './connection.ts'
+import { acquireLock, type Unlock } from './lock.ts'
 import {
   formatPublished,
   getIdentity,
@@ -75,7 +75,7 @@ class WriteLock {
 
   /** Like `read`, also after the lock was released. */
   readNow<T>(work: (reader: SqliteConnection) => T): T {
-    return work(this.parts.reader)
+    return mapSqliteErrors(this.parts.name, () => work(this.parts.reader))
   }
 
   /**
@@ -231,13 +231,15 @@ export async function takeOverStore(
   taking: Taking,
 ): Promise<Writer> {
   using opened = new DisposableStack()
+  // The lock is released last.
+  let unlock: Unlock | undefined
+  opened.defer(() => unlock?.())
   const writing = opened.use(openWriter(path, name))
   if (writing === undefined || inspect(writing, name) === 'empty') throw notCreated(name)
   const differences = findSchemaDifferences(writing)
   refuseDifferent(name, differences)
   if (differences.length > 0) throw notCreated(name)
-  const unlock = acquireLock(path, name) ?? refuseSecond(writing, name)
-  opened.defer(unlock)
+  unlock = acquireLock(path, name) ?? refuseSecond(writing, name)
   const reader = opened.use(openReader(path, name))
   if (reader === undefined) throw notCreated(name)
   const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }

@@ -244,7 +244,8 @@ class ClusterConnection implements ElasticConnection {
     health.round()
     let extra = 0
     for (const { attempts } of this.pending) extra += attempts.size - 1
-    if (!pending.isRead || pending.attempts.size > hosts.length || extra >= MAX_EXTRA) return
+    // Each host was avoided twice by then; more would only add to an overload.
+    if (!pending.isRead || pending.repeats >= 2 * hosts.length || extra >= MAX_EXTRA) return
     const suspect = hosts[(hosts.indexOf(pending.host) + pending.repeats++) % hosts.length] as Host
     const among = health.without(suspect)
     void this.attempt(pending, health.next(among), among)

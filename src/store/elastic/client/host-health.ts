@@ -44,7 +44,7 @@ export class HostHealth<T> {
     return left.length === 0 ? this.usable : left
   }
 
-  /** Called when a request is late: the probes show which host is at fault. */
+  /** Called when a request is late or fails, and while a host is silent: the probes show which host is at fault. */
   round(): void {
     const { hosts, clock } = this.examined
     if (hosts.length < 2 || this.isClosed || this.isRunning) return
@@ -100,7 +100,7 @@ export class HostHealth<T> {
         waiting.delete(host)
         if (!isLate) this.note(host, false)
         // A host is silent if it answers much later than the first one.
-        endWait ??= clock.after(Math.max(200, 4 * (clock.elapsed() - since)), () => {
+        endWait ??= runAfterReading(clock, Math.max(GRACE_MS, 4 * (clock.elapsed() - since)), () => {
           isLate = true
           for (const late of waiting) this.note(late, true)
         })
@@ -115,4 +115,17 @@ export class HostHealth<T> {
       onDead(dead)
     }
   }
+}
+
+/** Milliseconds that every host has for its answer after the first one. */
+const GRACE_MS = 200
+
+/** Runs work after some time. A timer that fires late was delayed by our own process: answers may be waiting to be read. */
+function runAfterReading(clock: Pick<Clock, 'elapsed' | 'after'>, ms: number, work: () => void): () => void {
+  const due = clock.elapsed() + ms
+  let cancel = clock.after(ms, () => {
+    if (clock.elapsed() - due > 50) cancel = runAfterReading(clock, GRACE_MS, work)
+    else work()
+  })
+  return () => cancel()
 }

@@ -52,9 +52,10 @@ async function openPit(connection: ElasticConnection, indices: readonly string[]
         body: writeJson({ track_total_hits: false, ...body, pit }),
       }
       return requestParsed(connection, request, ({ text }, origin) => {
-        const { pit_id = id, hits } = parseAnswer<Answer>(origin, text, parse)
-        id = pit_id
-        return requireValid(origin, hits?.hits, Array.isArray)
+        const answer = parseAnswer<Answer | null>(origin, text, parse)
+        const hits = requireValid(origin, answer?.hits?.hits, Array.isArray)
+        id = answer?.pit_id ?? id
+        return hits
       })
     },
     close: async () => {

@@ -15,7 +15,7 @@ import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { encodeDoc } from '../schema/documents.ts'
 import { EDITION, stateShapes } from '../schema/mappings.ts'
 import { createNames, getStateIndex } from '../schema/names.ts'
-import { createViews, openReads, READ_SERVES_MS } from './open-reading.ts'
+import { createReads, createViews, READ_SERVES_MS } from './open-reading.ts'
 import { getProvedDocs, NewerData, OutOfDateCopy } from './proved-reads.ts'
 import { toQuery } from './search-state.ts'
 import { parseHeight } from './view.ts'
@@ -52,7 +52,7 @@ function scripted(script: readonly (number | PublishedMeta)[]) {
     waits.push(ms)
     pass(ms)
   }
-  const reads = openReads({
+  const reads = createReads({
     ...STILL,
     readPublished: async () => published[Math.min(looks++, published.length - 1)],
     open: at => {
@@ -80,7 +80,7 @@ test('read: one read of the height serves all callers of a short time, and none 
 
 test('read: a failed read of the height, or the time-out of its caller, is not shared', async () => {
   let looks = 0
-  const { read } = openReads({
+  const { read } = createReads({
     readPublished: signal => {
       looks += 1
       if (looks > 1) return Promise.resolve(metaAt(4))
@@ -115,7 +115,7 @@ test('read: a height whose repair another caller has seen meanwhile is refused a
 test('read: a height that another caller has read meanwhile is not replaced by an earlier one', async () => {
   const [slow, quick] = [Promise.withResolvers<PublishedMeta>(), Promise.resolve(metaAt(5))]
   const published: Promise<PublishedMeta>[] = [slow.promise, quick]
-  const { fresh } = openReads({ ...STILL, readPublished: () => published.shift() ?? quick })
+  const { fresh } = createReads({ ...STILL, readPublished: () => published.shift() ?? quick })
   const late = fresh(undefined)
   expect((await fresh(undefined)).end.height).toBe(5)
   slow.resolve(metaAt(4))

@@ -145,7 +145,7 @@ const HEIGHT_READ = 'the published height was read'
  *
  * Failures and empty results count only if the store has lost no data.
  */
-export function openReads(options: ReadsOptions) {
+export function createReads(options: ReadsOptions) {
   const { open, whole, clock, onCall } = options
   const height = openHeight(options)
   const readUntilRight = async <T>(
@@ -307,7 +307,7 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
   const { open, forget } = createViews({ ...cluster, hold: options => hold(options) })
   const whole = watchWholeness({ check: () => checkLost(cluster, published), elapsed: clock.elapsed })
   const options = { readPublished: published, open, whole, clock, store, timeoutMs, onCall }
-  const { read, expire, fresh, readUnrepaired } = openReads(options)
+  const { read, expire, fresh, readUnrepaired } = createReads(options)
   const requireWhole = async (signal?: AbortSignal): Promise<void> => {
     await awaitUnlessAborted(whole.require() ?? Promise.resolve(), signal, STORE_CHECKED)
   }

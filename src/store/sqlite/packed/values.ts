@@ -203,7 +203,7 @@ export function packHashes(text: string): Uint8Array | undefined {
 }
 
 /** The text of `packHash`; undefined: the bytes are damaged. */
-export const hashOfBytes = (bytes: Uint8Array): string | undefined =>
+export const unpackHash = (bytes: Uint8Array): string | undefined =>
   bytes.length === BYTES ? base58Of32(bytes) : undefined
 
 /** Whether a cell is the result of `packHashes`. */
@@ -211,7 +211,7 @@ export const isHashes = (cell: unknown): cell is Uint8Array =>
   cell instanceof Uint8Array && cell.length > 0 && cell.length % BYTES === 0
 
 /** The text of `packHashes`. */
-export function formatHashes(bytes: Uint8Array): string {
+export function unpackHashes(bytes: Uint8Array): string {
   let text = base58Of32(bytes.subarray(0, BYTES))
   for (let at = BYTES; at < bytes.length; at += BYTES) text += ` ${base58Of32(bytes.subarray(at, at + BYTES))}`
   return text
