@@ -36,7 +36,7 @@ export const commands: readonly Command[] = [
 /**
  * Milliseconds to leave, beside `--drain`: 3 s for the current batch of a load, 3.5 s for the other pauses of a service that
  * stops, 0.5 s for the height in the last log line, and the release of the store. A supervisor waits ten seconds
- * (docs/operating.md).
+ * longer than `--drain` (docs/operating.md).
  */
 const LEAVE_MS = 9_000
 

@@ -168,13 +168,13 @@ export function admitVisitor(
 ): CallerPermits {
   const key = countVisit(addresses, { client }, as === 'refresh' ? as : 'visit')
   queues.visitors.check(key)
-  const countFile = async (signal: AbortSignal): Promise<void> => {
+  const countFurtherVisit = async (signal: AbortSignal): Promise<void> => {
     if (client !== undefined) await waitUntilCounted(() => addresses.visit(client.network), clock, signal)
   }
   const plan = {
     require: () => undefined,
     mostRows: MAX_ROWS_WITHOUT_KEY,
-    more: as === 'file' ? countFile : async () => undefined,
+    more: as === 'file' ? countFurtherVisit : async () => undefined,
   }
   return createPermits(queues, { key, plan, isVisitor: true })
 }
