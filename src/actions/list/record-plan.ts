@@ -2,9 +2,9 @@ import { listOf } from '#indices/list.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import type { Merged } from '../find/merge.ts'
-import type { RangeInOrder } from '../find/numbered.ts'
+import { listRecords, type RangeInOrder } from '../find/numbered.ts'
 import { hasFilters, type RecordFilters } from '../request/record-filters.ts'
-import { openRecordList, type RecordForm, writeFoundRecords } from '../shape/records.ts'
+import { type RecordForm, shownRecords, writeFoundRecords } from '../shape/records.ts'
 import { openSearch } from './search.ts'
 import type { RowTest, SearchListing } from './searched.ts'
 
@@ -152,9 +152,9 @@ export async function plannedRecords(
   { contract, isBook, ...asked }: RangeInOrder & RecordForm,
 ) {
   const list = findOnlyList(plan)
-  return list === undefined
-    ? openRecordSearch(context, plan, { ...asked, contract, isBook })
-    : openRecordList(context, list, { ...asked, contract, isBook })
+  if (list === undefined) return openRecordSearch(context, plan, { ...asked, contract, isBook })
+  const { compat, head } = context
+  return { ...(await listRecords(context, list, asked)), ...shownRecords({ contract, isBook, compat, head }) }
 }
 
 /** Whether a plan needs a search. This depends only on the parameters of a call. */

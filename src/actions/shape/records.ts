@@ -5,11 +5,11 @@ import type { HeadAt } from '#head/head-state.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
 import type { Booking, BookingsOf } from '../books/open-book.ts'
-import type { Compat, Context } from '../define.ts'
+import type { Compat } from '../define.ts'
 import { readNumberedRowIds, readRowIds } from '../find/blocks-at.ts'
 import type { Listing, Rows } from '../find/listing.ts'
 import type { Merged } from '../find/merge.ts'
-import { createBodyReader, listRecords, type NumberedRecord, type RangeInOrder } from '../find/numbered.ts'
+import { createBodyReader, type NumberedRecord } from '../find/numbered.ts'
 import {
   type Bodies,
   extractParties,
@@ -52,16 +52,6 @@ export const shownRecords = ({ head, ...form }: Shown): Pick<Listing<NumberedRec
   },
   isLong: ({ doc }) => doc.overflow,
 })
-
-/** The rows of one list within a range. Throws like `listRecords`. */
-export async function openRecordList(
-  context: Context,
-  list: string,
-  { contract, isBook, ...asked }: RangeInOrder & RecordForm,
-) {
-  const { compat, head } = context
-  return { ...(await listRecords(context, list, asked)), ...shownRecords({ contract, isBook, compat, head }) }
-}
 
 /** The form that an action gives to its rows. */
 export type RecordForm = {

@@ -328,20 +328,19 @@ export function readState(connection: SqliteConnection): ReadState | undefined {
   return at && { at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(500_000) }
 }
 
-/** Runs the reads of a view until it ends. */
+/** Guards the reads of a view until it ends. */
 function createReadGuard() {
   let ended: (() => Failure) | undefined
   let since = performance.now()
   return {
-    /** Throws the reason for which the view has ended. */
-    read: async <T>(work: () => T): Promise<T> => {
+    /** Waits until the next read may begin, if it must. Throws the reason for which the view has ended. */
+    turn: async (): Promise<void> => {
       // If reads did not yield, nothing else would run, deadlines included, because reads never wait.
       if (ended === undefined && performance.now() - since > 10) {
         await yieldEventLoop()
         since = performance.now()
       }
       if (ended !== undefined) throw ended()
-      return work()
     },
     /** Ends the view: every later call throws the first `reason`, because it must not read another snapshot. */
     end: (reason: () => Failure): void => {
@@ -378,32 +377,57 @@ export function createSqliteView(
   { at, docs }: ReadState,
   { isDamaged, release }: Pick<View, 'release'> & { readonly isDamaged: boolean },
 ) {
-  const { read, end } = createReadGuard()
+  const { turn, end } = createReadGuard()
   const from = { connection, docs, isDamaged }
   // Rows of an index's table are its documents: the casts are safe, because `toDoc` uses the same definition.
-  const get = <I extends Index>(index: I, id: string) => readDocument(from, index, id) as DocOf<I> | undefined
   const find = <I extends Index>(index: I, field: string, value: bigint) =>
     findByField(connection, index, { field, value }) as readonly DocOf<I>[]
   const view: View = {
     at,
     release,
     ...(isDamaged ? {} : { edition: docs }),
-    get: (index, id) => read(() => get(index, id)),
-    getMany: (index, ids) => read(() => ids.map(id => get(index, id))),
-    find: (index, field, value) => read(() => find(index, field, value)),
-    findAny: (index, field, values) =>
-      read(() => values.flatMap(value => find(index, field, value)).toSorted((a, b) => (a.id < b.id ? -1 : 1))),
-    startingWith: <I extends Index>(index: I, text: string, limit: number) =>
-      read(() => selectNamedRows(connection, index, { text, limit }) as readonly DocOf<I>[]),
+    get: async (index, id) => {
+      await turn()
+      return readDocument(from, index, id) as DocOf<typeof index> | undefined
+    },
+    getMany: async (index, ids) => {
+      await turn()
+      return ids.map(id => readDocument(from, index, id) as DocOf<typeof index> | undefined)
+    },
+    find: async (index, field, value) => {
+      await turn()
+      return find(index, field, value)
+    },
+    findAny: async (index, field, values) => {
+      await turn()
+      return values.flatMap(value => find(index, field, value)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    },
+    startingWith: async <I extends Index>(index: I, text: string, limit: number) => {
+      await turn()
+      return selectNamedRows(connection, index, { text, limit }) as readonly DocOf<I>[]
+    },
     page: async (index, order, options) => {
       const ranking = requireRanking({ index, order, group: options.group })
       const rows = await planPage({ segments: ids => view.getMany(segments, ids) }, ranking, options)
-      return read(() => (rows === undefined ? [] : rankedRows(connection, ranking, rows)))
+      await turn()
+      return rows === undefined ? [] : rankedRows(connection, ranking, rows)
     },
-    records: (list, first, last) => read(() => selectListRecords(connection, list, { first, last })),
-    newRecords: (lists, height) => read(() => selectNewRecords(connection, lists, height)),
-    moments: (list, ordinals) => read(() => selectMoments(connection, list, ordinals)),
-    blockTimes: heights => read(() => heights.map(height => readBlockTime(connection, height))),
+    records: async (list, first, last) => {
+      await turn()
+      return selectListRecords(connection, list, { first, last })
+    },
+    newRecords: async (lists, height) => {
+      await turn()
+      return selectNewRecords(connection, lists, height)
+    },
+    moments: async (list, ordinals) => {
+      await turn()
+      return selectMoments(connection, list, ordinals)
+    },
+    blockTimes: async heights => {
+      await turn()
+      return heights.map(height => readBlockTime(connection, height))
+    },
   }
   return { view, end }
 }
